@@ -1,0 +1,2 @@
+//! The program `parforce`.
+fn main() {}
