@@ -1,0 +1,1 @@
+//! Wire to type and back.
