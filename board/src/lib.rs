@@ -1,1 +1,31 @@
-//! Under construction.
+//! Sliding boards: legal positions, exact search, clusters and canonical spelling.
+
+pub mod anneal;
+pub mod board;
+pub mod canonical;
+pub mod cluster;
+pub mod draw;
+pub mod geometry;
+pub mod job;
+pub mod lane;
+pub mod layout;
+pub mod mutate;
+pub mod packed;
+pub mod par;
+pub mod plain;
+pub mod scatter;
+pub mod slide;
+pub mod solve;
+pub mod spelling;
+pub mod stream;
+pub mod vehicle;
+
+pub use board::{Board, BoardError};
+pub use geometry::{Axis, Lot, LotError, Squares};
+pub use par::{Par, StateLimit};
+pub use vehicle::Vehicle;
+
+/// The version of everything that decides a job's result, part of every job's identity.
+///
+/// It changes whenever the same specification could give another result.
+pub const ENGINE: &str = "parforce-1";

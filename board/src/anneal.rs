@@ -1,0 +1,1 @@
+//! Climbing from hard boards to harder ones.

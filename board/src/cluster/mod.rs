@@ -1,0 +1,1 @@
+//! Clusters: all positions reachable from a position.

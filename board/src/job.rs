@@ -1,0 +1,338 @@
+//! Jobs: what is to be searched, cut into shards, and how the shards' outcomes become one result.
+//!
+//! A job's result is a function of its specification and [`ENGINE`] alone. Each shard draws from its own
+//! [`Stream`], so shards may run in any order, on any number of threads and machines; merging them is
+//! commutative, so the result and its digest do not know the order either. Who holds a job, and until when, is
+//! not known here.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rustc_hash::FxHashSet;
+use thiserror::Error;
+
+use crate::anneal::{self, AnnealSpec};
+use crate::cluster::{Explorer, Found};
+use crate::scatter::{self, ScatterSpec};
+use crate::stream::Stream;
+use crate::{ENGINE, Par};
+
+/// The most shards a job may be cut into.
+pub const MAX_SHARDS: u32 = 65_536;
+
+/// The most iterations (boards tried or changes proposed) that one shard may have, so that a shard ends in minutes.
+pub const MAX_ITERATIONS_PER_SHARD: u32 = 10_000_000;
+
+/// The most positions that a cluster may have to be explored in a job.
+pub const MAX_CLUSTER_LIMIT: u64 = 100_000_000;
+
+/// What a job searches: its kind with everything its result depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum JobSpec {
+    /// Random boards.
+    Scatter(ScatterSpec),
+    /// Changes to hard boards.
+    Anneal(AnnealSpec),
+}
+
+impl JobSpec {
+    /// The kind's name, as the database and the command line spell it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            JobSpec::Scatter(_) => "scatter",
+            JobSpec::Anneal(_) => "anneal",
+        }
+    }
+
+    /// The parts that all kinds have.
+    pub fn frame(&self) -> Frame {
+        match self {
+            JobSpec::Scatter(spec) => spec.frame(),
+            JobSpec::Anneal(spec) => spec.frame(),
+        }
+    }
+
+    /// How many shards the job is cut into, 1 or more.
+    pub fn n_shards(&self) -> u32 {
+        self.frame().n_shards
+    }
+
+    /// How many iterations all shards together take: what `iterations` counts up to.
+    pub fn n_iterations(&self) -> u64 {
+        let frame = self.frame();
+        u64::from(frame.n_shards) * u64::from(frame.iterations_per_shard)
+    }
+
+    /// Runs one shard. The explorer lends its buffers, and keeps nothing of what it saw.
+    ///
+    /// # Panics
+    /// If `shard` is not below [`n_shards`](Self::n_shards).
+    pub fn run_shard(&self, shard: u32, explorer: &mut Explorer) -> ShardOutcome {
+        assert!(shard < self.n_shards(), "shard {shard} of a job of {} shards", self.n_shards());
+        match self {
+            JobSpec::Scatter(spec) => scatter::run_shard(spec, shard, explorer),
+            JobSpec::Anneal(spec) => anneal::run_shard(spec, shard, explorer),
+        }
+    }
+
+    /// Runs the whole job on this thread.
+    pub fn run(&self, explorer: &mut Explorer) -> JobResult {
+        let mut tally = Tally::default();
+        let mut found = Vec::new();
+        for shard in 0..self.n_shards() {
+            found.extend(tally.absorb(self.run_shard(shard, explorer)));
+        }
+        found.sort_unstable_by(|a, b| (a.par, &a.canonical).cmp(&(b.par, &b.canonical)));
+        JobResult { found, counters: tally.counters(), digest: tally.digest() }
+    }
+}
+
+/// The parts of a specification that all kinds of job have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Frame {
+    /// Where the job's random numbers start.
+    pub seed: u64,
+    /// How many shards the job is cut into, 1 to [`MAX_SHARDS`].
+    pub n_shards: u32,
+    /// Boards tried or changes proposed by each shard, 1 to [`MAX_ITERATIONS_PER_SHARD`].
+    pub iterations_per_shard: u32,
+    /// Clusters of more positions than this are given up, 1 to [`MAX_CLUSTER_LIMIT`].
+    pub max_states: u64,
+}
+
+impl Frame {
+    /// Refuses numbers out of bounds.
+    ///
+    /// # Errors
+    /// A [`SpecError`] naming the first number out of bounds.
+    pub fn check(&self) -> Result<(), SpecError> {
+        if !(1..=MAX_SHARDS).contains(&self.n_shards) {
+            return Err(SpecError::Shards(self.n_shards));
+        }
+        if !(1..=MAX_ITERATIONS_PER_SHARD).contains(&self.iterations_per_shard) {
+            return Err(SpecError::Iterations(self.iterations_per_shard));
+        }
+        if !(1..=MAX_CLUSTER_LIMIT).contains(&self.max_states) {
+            return Err(SpecError::Positions(self.max_states));
+        }
+        Ok(())
+    }
+
+    /// The random numbers of one shard.
+    pub(crate) fn stream(&self, shard: u32) -> Stream {
+        Stream::new(ENGINE, self.seed, shard)
+    }
+}
+
+/// Why a job's specification was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SpecError {
+    /// The number of shards is out of bounds.
+    #[error("{0} shards, expected 1 to {MAX_SHARDS}")]
+    Shards(u32),
+    /// The number of iterations is out of bounds.
+    #[error("{0} iterations a shard, expected 1 to {MAX_ITERATIONS_PER_SHARD}")]
+    Iterations(u32),
+    /// The limit on positions is out of bounds.
+    #[error("a limit of {0} positions a cluster, expected 1 to {MAX_CLUSTER_LIMIT}")]
+    Positions(u64),
+    /// There are more start boards than a job may carry.
+    #[error("{0} start boards, expected at most {max}", max = anneal::MAX_STARTS)]
+    Starts(usize),
+    /// A start board does not fit the space.
+    #[error("start board {idx} ({board}) has another lot or exit row than the space's, or more vehicles or walls than a board may have")]
+    Start {
+        /// The index in the list of start boards.
+        idx: usize,
+        /// Its canonical spelling.
+        board: String,
+    },
+    /// A temperature is out of bounds.
+    #[error("temperature {0} thousandths of a slide, expected at most {max}", max = anneal::MAX_TEMPERATURE)]
+    Temperature(u32),
+}
+
+/// What one shard found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShardOutcome {
+    /// The distinct boards, sorted by (par, canonical spelling).
+    pub found: Vec<Found>,
+    /// What was done, of this shard alone.
+    pub counters: Counters,
+}
+
+/// What a whole job found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobResult {
+    /// The distinct boards, sorted by (par, canonical spelling).
+    pub found: Vec<Found>,
+    /// What was done, by all shards.
+    pub counters: Counters,
+    /// What a replay must match.
+    pub digest: JobDigest,
+}
+
+/// What was done: sums over shards, each a function of the specification.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Counters {
+    /// Boards tried or changes proposed.
+    pub iterations: u64,
+    /// Of these, legal boards (the rest did not fit on the lot).
+    pub legal: u64,
+    /// Clusters explored to their end; the rest were known, hopeless at sight or too large.
+    pub explored: u64,
+    /// Of these, solvable ones.
+    pub solvable: u64,
+    /// Clusters given up at the limit of positions.
+    pub too_large: u64,
+    /// Positions of all clusters explored to their end.
+    pub positions: u64,
+    /// Boards found anew by a shard or job that had found them already.
+    pub duplicates: u64,
+    /// Distinct boards found.
+    pub distinct: u64,
+}
+
+impl Counters {
+    fn add(&mut self, other: &Counters) {
+        self.iterations += other.iterations;
+        self.legal += other.legal;
+        self.explored += other.explored;
+        self.solvable += other.solvable;
+        self.too_large += other.too_large;
+        self.positions += other.positions;
+        self.duplicates += other.duplicates;
+        self.distinct += other.distinct;
+    }
+
+    fn words(&self) -> [u64; 8] {
+        [
+            self.iterations,
+            self.legal,
+            self.explored,
+            self.solvable,
+            self.too_large,
+            self.positions,
+            self.duplicates,
+            self.distinct,
+        ]
+    }
+}
+
+/// A job's result, as far as it is known, growing shard by shard in any order.
+///
+/// It keeps 16 bytes a board, not the boards, so that they can be sent on and forgotten.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    known: FxHashSet<u128>,
+    sum: u128,
+    counters: Counters,
+    best_par: Option<Par>,
+}
+
+impl Tally {
+    /// Adds a shard's outcome and hands back the boards that no earlier shard had found, in order.
+    pub fn absorb(&mut self, outcome: ShardOutcome) -> Vec<Found> {
+        self.counters.add(&outcome.counters);
+        let mut fresh = outcome.found;
+        let n_found = fresh.len();
+        fresh.retain(|found| {
+            let hash = hash_found(found);
+            let is_new = self.known.insert(hash);
+            if is_new {
+                self.sum = self.sum.wrapping_add(hash);
+            }
+            is_new
+        });
+        let n_known = (n_found - fresh.len()) as u64;
+        self.counters.duplicates += n_known;
+        self.counters.distinct -= n_known;
+        self.best_par = self.best_par.max(fresh.iter().map(|found| found.par).max());
+        fresh
+    }
+
+    /// What was done so far.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// The largest par found so far.
+    pub fn best_par(&self) -> Option<Par> {
+        self.best_par
+    }
+
+    /// The digest of what was absorbed so far; the job's when all its shards were.
+    pub fn digest(&self) -> JobDigest {
+        let mut hash = fnv1a_128(FNV_OFFSET, ENGINE.as_bytes());
+        hash = fnv1a_128(hash, &self.sum.to_le_bytes());
+        for word in self.counters.words() {
+            hash = fnv1a_128(hash, &word.to_le_bytes());
+        }
+        JobDigest(finalise_128(hash))
+    }
+}
+
+/// The digest of a job's result: of the engine version, the counters and the set of distinct (par, canonical
+/// spelling), whatever the order in which they were found. Printed as 32 hexadecimal digits.
+///
+/// The set goes in as the sum of the boards' 128-bit FNV-1a hashes. That is no cryptographic hash, and need not
+/// be one: a digest is only ever compared with that of an honest re-run, and whoever could forge it must know
+/// the boards, each of which is proved on its own. What counts is that it is the same everywhere and costs
+/// nothing beside the search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct JobDigest(u128);
+
+impl JobDigest {
+    /// The 16 bytes, big-endian.
+    pub fn to_bytes(self) -> [u8; 16] {
+        self.0.to_be_bytes()
+    }
+
+    /// The digest of these 16 bytes, big-endian.
+    pub fn from_bytes(bytes: [u8; 16]) -> JobDigest {
+        JobDigest(u128::from_be_bytes(bytes))
+    }
+}
+
+impl fmt::Display for JobDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+/// Why a text is no job digest.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("job digest {0:?}, expected 32 hexadecimal digits")]
+pub struct JobDigestError(String);
+
+impl FromStr for JobDigest {
+    type Err = JobDigestError;
+
+    fn from_str(text: &str) -> Result<JobDigest, JobDigestError> {
+        let is_hex = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        match u128::from_str_radix(text, 16) {
+            Ok(value) if is_hex => Ok(JobDigest(value)),
+            _ => Err(JobDigestError(text.to_owned())),
+        }
+    }
+}
+
+const FNV_OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+const FNV_PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+
+fn fnv1a_128(start: u128, bytes: &[u8]) -> u128 {
+    bytes.iter().fold(start, |hash, &byte| (hash ^ u128::from(byte)).wrapping_mul(FNV_PRIME))
+}
+
+/// Spreads FNV's weak high bits over the word, so that sums of hashes do not cancel.
+fn finalise_128(hash: u128) -> u128 {
+    let mixed = (hash ^ (hash >> 67)).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+    mixed ^ (mixed >> 61)
+}
+
+fn hash_found(found: &Found) -> u128 {
+    let hash = fnv1a_128(FNV_OFFSET, &[found.par.get()]);
+    finalise_128(fnv1a_128(hash, found.canonical.as_str().as_bytes()))
+}

@@ -1,0 +1,1 @@
+//! Lanes: arrangements of the vehicles of one lane, and their slide tables.

@@ -1,0 +1,1 @@
+//! Layouts: which vehicles lie in which lane, in which order.

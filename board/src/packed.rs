@@ -1,0 +1,1 @@
+//! Packed positions of boards up to 8x8.
