@@ -1,1 +1,255 @@
-//! Climbing from hard boards to harder ones.
+//! Simulated annealing: from hard boards, one change at a time, to harder ones.
+//!
+//! Each shard is a chain of its own. It stands on a representative, changes one piece, jumps to the hardest position of
+//! the new board's cluster, and stays there if the depth did not fall, or now and then when it did. Every cluster on
+//! the way is a find, taken or not. Chains know nothing of each other: what one of them finds reaches another only
+//! through the start boards of a later job.
+
+use rustc_hash::FxHashMap;
+
+use crate::canonical::Canonical;
+use crate::cluster::Explorer;
+use crate::finds::{FindIdx, Finds};
+use crate::hopeless::is_hopeless;
+use crate::job::{Frame, ShardOutcome, SpecError};
+use crate::mutate::Mutator;
+use crate::scatter::Scatterer;
+use crate::space::BoardSpace;
+use crate::stream::Stream;
+use crate::{Board, Squares};
+
+/// The most start boards that a job may carry.
+pub const MAX_STARTS: usize = 10_000;
+
+/// The highest temperature, in thousandths of a slide.
+pub const MAX_TEMPERATURE: u32 = 100_000;
+
+/// Of a chain without a start board, one iteration in this many is spent on random boards to choose a start from.
+const DRAWS_SHARE: u32 = 32;
+
+/// An annealing job: chains of changes within a space.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AnnealSpec {
+    space: BoardSpace,
+    frame: Frame,
+    starts: Vec<Canonical>,
+    temperatures: Temperatures,
+}
+
+/// The temperature of a chain, in thousandths of a slide: at `t` thousandths, a fall by `d` slides is taken with
+/// probability `exp(-1000 d / t)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Temperatures {
+    /// At the first iteration.
+    pub first: u32,
+    /// After the last iteration; in between it moves evenly.
+    pub last: u32,
+}
+
+impl Default for Temperatures {
+    /// What was found to climb best on 6x6.
+    fn default() -> Temperatures {
+        Temperatures {
+            first: 2_000,
+            last: 400,
+        }
+    }
+}
+
+impl AnnealSpec {
+    /// A job of one chain a shard. Shard `i` starts from board `i` modulo their number, or, if there are none, from
+    /// the best of some random boards of its own.
+    ///
+    /// # Errors
+    /// A [`SpecError`] if a number is out of bounds, or a start board lies outside the space's lot or exit row.
+    pub fn new(
+        space: BoardSpace,
+        frame: Frame,
+        starts: Vec<Canonical>,
+        temperatures: Temperatures,
+    ) -> Result<AnnealSpec, SpecError> {
+        frame.check()?;
+        if starts.len() > MAX_STARTS {
+            return Err(SpecError::Starts(starts.len()));
+        }
+        for temperature in [temperatures.first, temperatures.last] {
+            if temperature > MAX_TEMPERATURE {
+                return Err(SpecError::Temperature(temperature));
+            }
+        }
+        for (idx, start) in starts.iter().enumerate() {
+            let board = start.board();
+            if board.lot() != space.lot() || board.exit_row() != space.exit_row() {
+                return Err(SpecError::Start {
+                    idx,
+                    board: start.to_string(),
+                });
+            }
+        }
+        Ok(AnnealSpec {
+            space,
+            frame,
+            starts,
+            temperatures,
+        })
+    }
+
+    /// Which boards a change may lead to.
+    pub fn space(&self) -> &BoardSpace {
+        &self.space
+    }
+
+    /// Seed, shards, iterations and limits.
+    pub fn frame(&self) -> Frame {
+        self.frame
+    }
+
+    /// The boards that chains start from; empty: random ones.
+    pub fn starts(&self) -> &[Canonical] {
+        &self.starts
+    }
+
+    /// How readily a fall in depth is taken.
+    pub fn temperatures(&self) -> Temperatures {
+        self.temperatures
+    }
+}
+
+/// Runs the chain of one shard.
+pub fn run_shard(spec: &AnnealSpec, shard: u32, explorer: &mut Explorer) -> ShardOutcome {
+    let mut chain = Chain {
+        spec,
+        stream: spec.frame.stream(shard),
+        mutator: Mutator::new(&spec.space),
+        scatterer: Scatterer::new(&spec.space),
+        finds: Finds::new(explorer, spec.frame.max_states),
+        seen: FxHashMap::default(),
+    };
+    let start = match spec.starts.len() {
+        0 => None,
+        n_starts => Some(spec.starts[shard as usize % n_starts].board()),
+    };
+    chain.run(start);
+    chain.finds.into_outcome()
+}
+
+struct Chain<'a> {
+    spec: &'a AnnealSpec,
+    stream: Stream,
+    mutator: Mutator,
+    scatterer: Scatterer<'a>,
+    finds: Finds<'a>,
+    /// What became of each position proved so far: a chain on a summit proposes the same changes over and over.
+    seen: FxHashMap<PositionKey, Option<FindIdx>>,
+}
+
+/// Where a chain stands.
+struct Stand {
+    board: Board,
+    depth: u16,
+}
+
+impl Chain<'_> {
+    fn run(&mut self, start: Option<Board>) {
+        let n_iterations = self.spec.frame.iterations_per_shard;
+        let mut iteration = 0;
+        let mut stand = start.and_then(|board| self.explore(&board));
+        let n_draws = match stand {
+            Some(_) => 0,
+            None => (n_iterations / DRAWS_SHARE).max(1),
+        };
+        while iteration < n_iterations {
+            self.finds.counters.iterations += 1;
+            match &stand {
+                Some(current) if iteration >= n_draws => {
+                    if let Some(next) = self.advance(current, iteration) {
+                        stand = Some(next);
+                    }
+                }
+                _ => {
+                    let drawn = self.draw();
+                    stand = harder(stand, drawn);
+                }
+            }
+            iteration += 1;
+        }
+    }
+
+    /// One change: where the chain stands afterwards, `None` if it stays.
+    fn advance(&mut self, current: &Stand, iteration: u32) -> Option<Stand> {
+        let change = self.mutator.draw(&current.board, &mut self.stream)?;
+        let board = change
+            .apply(&current.board)
+            .expect("the change was made for this board");
+        self.finds.counters.legal += 1;
+        let next = self.explore(&board)?;
+        let fall = u32::from(current.depth.saturating_sub(next.depth));
+        let is_taken = fall == 0 || self.stream.halvings(self.fall_in_eighths(fall, iteration));
+        if is_taken {
+            self.finds.counters.accepted += 1;
+        }
+        is_taken.then_some(next)
+    }
+
+    fn draw(&mut self) -> Option<Stand> {
+        let board = self.scatterer.draw(&mut self.stream)?;
+        self.finds.counters.legal += 1;
+        self.explore(&board)
+    }
+
+    fn explore(&mut self, board: &Board) -> Option<Stand> {
+        if is_hopeless(board) {
+            return None;
+        }
+        let finds = &mut self.finds;
+        let idx = (*self
+            .seen
+            .entry(PositionKey::of(board))
+            .or_insert_with(|| finds.prove(board)))?;
+        let found = self.finds.get(idx);
+        Some(Stand {
+            board: found.canonical.board(),
+            depth: found.par.get(),
+        })
+    }
+
+    /// The exponent of the chance to take a fall, in eighths of a halving; see [`Stream::halvings`].
+    fn fall_in_eighths(&self, fall: u32, iteration: u32) -> u64 {
+        let Temperatures { first, last } = self.spec.temperatures;
+        let n_iterations = u64::from(self.spec.frame.iterations_per_shard);
+        let done = u64::from(iteration);
+        let weighted = u64::from(first) * (n_iterations - done) + u64::from(last) * done;
+        let temperature = (weighted / n_iterations).max(1);
+        // exp(-1000 fall / t) = 2^-(1000 fall / (t ln 2)); 8 * 1000 / ln 2 = 11,541.56.
+        u64::from(fall) * 11_542 / temperature
+    }
+}
+
+fn harder(one: Option<Stand>, other: Option<Stand>) -> Option<Stand> {
+    match (one, other) {
+        (Some(one), Some(other)) if other.depth > one.depth => Some(other),
+        (Some(one), _) => Some(one),
+        (None, other) => other,
+    }
+}
+
+/// What tells two positions of one space apart, whatever the order of their vehicles.
+///
+/// Walls, squares of horizontal and of vertical vehicles, and first squares of all. The hero needs no mark of its own:
+/// it is the right-most vehicle of its row, since boards with another to its right are hopeless and come not here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct PositionKey([u64; 4]);
+
+impl PositionKey {
+    fn of(board: &Board) -> PositionKey {
+        let lot = board.lot();
+        let (horizontal, vertical) = board.masks();
+        let firsts: Squares = board
+            .vehicles()
+            .iter()
+            .map(|vehicle| vehicle.first_square(lot))
+            .collect();
+        // Lots of a space have at most 64 squares: see MAX_HUNT_SIDE.
+        PositionKey([board.walls(), horizontal, vertical, firsts].map(|squares| squares.words()[0]))
+    }
+}

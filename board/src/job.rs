@@ -20,8 +20,9 @@ use crate::{ENGINE, Par};
 /// The most shards a job may be cut into.
 pub const MAX_SHARDS: u32 = 65_536;
 
-/// The most iterations (boards tried or changes proposed) that one shard may have, so that a shard ends in minutes.
-pub const MAX_ITERATIONS_PER_SHARD: u32 = 10_000_000;
+/// The most iterations (boards tried or changes proposed) that one shard may have, so that a
+/// shard ends in minutes and what it found fits in memory.
+pub const MAX_ITERATIONS_PER_SHARD: u32 = 1_000_000;
 
 /// The most positions that a cluster may have to be explored in a job.
 pub const MAX_CLUSTER_LIMIT: u64 = 100_000_000;
@@ -69,7 +70,11 @@ impl JobSpec {
     /// # Panics
     /// If `shard` is not below [`n_shards`](Self::n_shards).
     pub fn run_shard(&self, shard: u32, explorer: &mut Explorer) -> ShardOutcome {
-        assert!(shard < self.n_shards(), "shard {shard} of a job of {} shards", self.n_shards());
+        assert!(
+            shard < self.n_shards(),
+            "shard {shard} of a job of {} shards",
+            self.n_shards()
+        );
         match self {
             JobSpec::Scatter(spec) => scatter::run_shard(spec, shard, explorer),
             JobSpec::Anneal(spec) => anneal::run_shard(spec, shard, explorer),
@@ -84,7 +89,11 @@ impl JobSpec {
             found.extend(tally.absorb(self.run_shard(shard, explorer)));
         }
         found.sort_unstable_by(|a, b| (a.par, &a.canonical).cmp(&(b.par, &b.canonical)));
-        JobResult { found, counters: tally.counters(), digest: tally.digest() }
+        JobResult {
+            found,
+            counters: tally.counters(),
+            digest: tally.digest(),
+        }
     }
 }
 
@@ -141,8 +150,8 @@ pub enum SpecError {
     /// There are more start boards than a job may carry.
     #[error("{0} start boards, expected at most {max}", max = anneal::MAX_STARTS)]
     Starts(usize),
-    /// A start board does not fit the space.
-    #[error("start board {idx} ({board}) has another lot or exit row than the space's, or more vehicles or walls than a board may have")]
+    /// A start board has another lot or exit row than the job's space.
+    #[error("start board {idx} ({board}) has another lot or exit row than the job's space")]
     Start {
         /// The index in the list of start boards.
         idx: usize,
@@ -177,46 +186,50 @@ pub struct JobResult {
 /// What was done: sums over shards, each a function of the specification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Counters {
-    /// Boards tried or changes proposed.
+    /// Boards drawn or changes tried.
     pub iterations: u64,
-    /// Of these, legal boards (the rest did not fit on the lot).
+    /// Of these, legal boards; the rest did not fit on the lot.
     pub legal: u64,
     /// Clusters explored to their end; the rest were known, hopeless at sight or too large.
-    pub explored: u64,
+    pub clusters: u64,
     /// Of these, solvable ones.
     pub solvable: u64,
-    /// Clusters given up at the limit of positions.
+    /// Clusters given up as too large.
     pub too_large: u64,
     /// Positions of all clusters explored to their end.
     pub positions: u64,
-    /// Boards found anew by a shard or job that had found them already.
+    /// Changes taken (annealing).
+    pub accepted: u64,
+    /// Solvable clusters that the shard, or another shard of the job, had found already.
     pub duplicates: u64,
     /// Distinct boards found.
-    pub distinct: u64,
+    pub found: u64,
 }
 
 impl Counters {
     fn add(&mut self, other: &Counters) {
         self.iterations += other.iterations;
         self.legal += other.legal;
-        self.explored += other.explored;
+        self.clusters += other.clusters;
         self.solvable += other.solvable;
         self.too_large += other.too_large;
         self.positions += other.positions;
+        self.accepted += other.accepted;
         self.duplicates += other.duplicates;
-        self.distinct += other.distinct;
+        self.found += other.found;
     }
 
-    fn words(&self) -> [u64; 8] {
+    fn words(&self) -> [u64; 9] {
         [
             self.iterations,
             self.legal,
-            self.explored,
+            self.clusters,
             self.solvable,
             self.too_large,
             self.positions,
+            self.accepted,
             self.duplicates,
-            self.distinct,
+            self.found,
         ]
     }
 }
@@ -248,7 +261,7 @@ impl Tally {
         });
         let n_known = (n_found - fresh.len()) as u64;
         self.counters.duplicates += n_known;
-        self.counters.distinct -= n_known;
+        self.counters.found -= n_known;
         self.best_par = self.best_par.max(fresh.iter().map(|found| found.par).max());
         fresh
     }
@@ -323,7 +336,9 @@ const FNV_OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
 const FNV_PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
 
 fn fnv1a_128(start: u128, bytes: &[u8]) -> u128 {
-    bytes.iter().fold(start, |hash, &byte| (hash ^ u128::from(byte)).wrapping_mul(FNV_PRIME))
+    bytes.iter().fold(start, |hash, &byte| {
+        (hash ^ u128::from(byte)).wrapping_mul(FNV_PRIME)
+    })
 }
 
 /// Spreads FNV's weak high bits over the word, so that sums of hashes do not cancel.
@@ -332,7 +347,7 @@ fn finalise_128(hash: u128) -> u128 {
     mixed ^ (mixed >> 61)
 }
 
-fn hash_found(found: &Found) -> u128 {
-    let hash = fnv1a_128(FNV_OFFSET, &[found.par.get()]);
+pub(crate) fn hash_found(found: &Found) -> u128 {
+    let hash = fnv1a_128(FNV_OFFSET, &found.par.get().to_le_bytes());
     finalise_128(fnv1a_128(hash, found.canonical.as_str().as_bytes()))
 }

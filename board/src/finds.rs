@@ -1,0 +1,80 @@
+//! What a shard has found so far: proves boards, keeps each distinct one once, counts.
+//!
+//! Which boards to prove is the affair of the job kinds.
+
+use rustc_hash::FxHashMap;
+
+use crate::cluster::{Explorer, Found};
+use crate::job::{Counters, ShardOutcome, hash_found};
+use crate::{Board, Par, StateLimit};
+
+/// The boards and counters of one shard in the making.
+pub(crate) struct Finds<'a> {
+    explorer: &'a mut Explorer,
+    max_states: u64,
+    found: Vec<Found>,
+    indices: FxHashMap<u128, u32>,
+    pub(crate) counters: Counters,
+}
+
+impl<'a> Finds<'a> {
+    pub(crate) fn new(explorer: &'a mut Explorer, max_states: u64) -> Finds<'a> {
+        Finds {
+            explorer,
+            max_states,
+            found: Vec::new(),
+            indices: FxHashMap::default(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Explores the board's cluster and keeps its row. `None` if it is unsolvable, too large, or has depth 0:
+    /// a board that is solved wherever its vehicles stand is no puzzle.
+    pub(crate) fn prove(&mut self, board: &Board) -> Option<FindIdx> {
+        match self.explorer.entry(board, StateLimit::new(self.max_states)) {
+            Ok(entry) => {
+                self.counters.clusters += 1;
+                entry.and_then(|found| self.keep(found))
+            }
+            Err(_too_large) => {
+                self.counters.too_large += 1;
+                None
+            }
+        }
+    }
+
+    fn keep(&mut self, found: Found) -> Option<FindIdx> {
+        self.counters.positions += found.states;
+        if found.par == Par::ZERO {
+            return None;
+        }
+        self.counters.solvable += 1;
+        let next =
+            u32::try_from(self.found.len()).expect("a shard has at most MAX_ITERATIONS_PER_SHARD finds");
+        let idx = *self.indices.entry(hash_found(&found)).or_insert(next);
+        if idx == next {
+            self.counters.found += 1;
+            self.found.push(found);
+        } else {
+            self.counters.duplicates += 1;
+        }
+        Some(FindIdx(idx))
+    }
+
+    pub(crate) fn get(&self, idx: FindIdx) -> &Found {
+        &self.found[idx.0 as usize]
+    }
+
+    pub(crate) fn into_outcome(mut self) -> ShardOutcome {
+        self.found
+            .sort_unstable_by(|a, b| (a.par, &a.canonical).cmp(&(b.par, &b.canonical)));
+        ShardOutcome {
+            found: self.found,
+            counters: self.counters,
+        }
+    }
+}
+
+/// The place of a found board in its shard's list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FindIdx(u32);

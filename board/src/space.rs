@@ -1,0 +1,220 @@
+//! What a random board is made of: the lot, how many vehicles of which lengths, how many walls.
+//!
+//! A space says what may be drawn; how it is drawn is `scatter`'s affair, and how boards are changed within
+//! it `mutate`'s.
+
+use std::ops::RangeInclusive;
+
+use thiserror::Error;
+
+use crate::geometry::Lot;
+
+/// The longest side of a lot that may be hunted: beyond it a board has no packed form.
+pub const MAX_HUNT_SIDE: u8 = 8;
+
+/// The most vehicles of a board, hero included, that a hunt may ask for: every board has a spelling up to here.
+pub const MAX_HUNT_VEHICLES: u8 = 50;
+
+/// The most different vehicle lengths in a space.
+pub const MAX_LENGTHS: usize = 7;
+
+/// What random boards are made of: always consistent with its lot.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct BoardSpace {
+    fields: SpaceFields,
+}
+
+/// The parts of a [`BoardSpace`] before they are checked.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SpaceFields {
+    /// The lot, from 3x3 to 8x8.
+    pub lot: Lot,
+    /// The exit row, counted from 0 at the top. A row in the lower half stands for its mirror image.
+    pub exit_row: u8,
+    /// The length of the hero in squares.
+    pub hero_length: u8,
+    /// How many vehicles a board has, the hero included; each number as likely as the others.
+    pub vehicles: RangeInclusive<u8>,
+    /// How many walls a board has; each number as likely as the others.
+    pub walls: RangeInclusive<u8>,
+    /// The lengths of the vehicles other than the hero, with their weights.
+    pub lengths: Vec<LengthWeight>,
+}
+
+/// How often a vehicle has a length, against the other weights of its space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LengthWeight {
+    /// Squares, 2 or more.
+    pub length: u8,
+    /// 1 or more.
+    pub weight: u16,
+}
+
+/// Why a space was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SpaceError {
+    /// The lot has no packed form.
+    #[error("lot {0} is larger than a hunt can take, at most {MAX_HUNT_SIDE}x{MAX_HUNT_SIDE}")]
+    Lot(Lot),
+    /// The exit row is not a row of the lot.
+    #[error("exit row {exit_row} is not a row of a {lot} lot, whose rows count from 0")]
+    ExitRow {
+        /// The row asked for.
+        exit_row: u8,
+        /// The lot asked for.
+        lot: Lot,
+    },
+    /// The hero is too short, or fills its row so that it can never move.
+    #[error("hero of length {length} on a {lot} lot, expected 2 or more and shorter than the row")]
+    Hero {
+        /// The length asked for.
+        length: u8,
+        /// The lot asked for.
+        lot: Lot,
+    },
+    /// The range of vehicle counts is empty or out of bounds.
+    #[error("vehicle counts {low} to {high}, expected an ascending range within 1 to {most}")]
+    Vehicles {
+        /// The lower bound asked for.
+        low: u8,
+        /// The upper bound asked for.
+        high: u8,
+        /// The most that the lot or the spelling takes.
+        most: u8,
+    },
+    /// The range of wall counts is empty or out of bounds.
+    #[error("wall counts {low} to {high}, expected an ascending range within 0 to {most}")]
+    Walls {
+        /// The lower bound asked for.
+        low: u8,
+        /// The upper bound asked for.
+        high: u8,
+        /// The most that the lot takes.
+        most: u8,
+    },
+    /// A length does not fit the lot.
+    #[error("vehicle length {length} on a {lot} lot, expected 2 or more and at most the longer side")]
+    Length {
+        /// The length asked for.
+        length: u8,
+        /// The lot asked for.
+        lot: Lot,
+    },
+    /// A length has weight 0.
+    #[error("vehicle length {0} has weight 0, expected 1 or more: leave the length out instead")]
+    Weight(u8),
+    /// A length stands twice.
+    #[error("vehicle length {0} stands twice")]
+    LengthTwice(u8),
+    /// There are no lengths, or too many.
+    #[error("{0} vehicle lengths, expected 1 to {MAX_LENGTHS}")]
+    Lengths(usize),
+}
+
+impl BoardSpace {
+    /// Checks the parts and makes a space of them. An exit row in the lower half is mirrored to the upper one,
+    /// and the lengths are sorted, so equal hunts have equal recipes.
+    ///
+    /// # Errors
+    /// A [`SpaceError`] naming the first part that does not fit.
+    pub fn new(mut fields: SpaceFields) -> Result<BoardSpace, SpaceError> {
+        let lot = fields.lot;
+        let longer_side = lot.width().max(lot.height());
+        if longer_side > MAX_HUNT_SIDE {
+            return Err(SpaceError::Lot(lot));
+        }
+        if fields.exit_row >= lot.height() {
+            return Err(SpaceError::ExitRow {
+                exit_row: fields.exit_row,
+                lot,
+            });
+        }
+        if !(2..lot.width()).contains(&fields.hero_length) {
+            return Err(SpaceError::Hero {
+                length: fields.hero_length,
+                lot,
+            });
+        }
+        let n_squares = lot.width() * lot.height();
+        let most = MAX_HUNT_VEHICLES.min(n_squares / 2);
+        let (low, high) = (*fields.vehicles.start(), *fields.vehicles.end());
+        if low < 1 || low > high || high > most {
+            return Err(SpaceError::Vehicles { low, high, most });
+        }
+        let (low, high) = (*fields.walls.start(), *fields.walls.end());
+        let most = n_squares - lot.width();
+        if low > high || high > most {
+            return Err(SpaceError::Walls { low, high, most });
+        }
+        check_lengths(&fields.lengths, lot, longer_side)?;
+        fields.lengths.sort_by_key(|entry| entry.length);
+        fields.exit_row = fields.exit_row.min(lot.height() - 1 - fields.exit_row);
+        Ok(BoardSpace { fields })
+    }
+
+    /// The usual space of a lot: a hero of length 2, cars and trucks three to one, no walls, and the vehicle
+    /// counts that are found to be fruitful, about one vehicle to 2.5 to 4.5 squares.
+    ///
+    /// # Errors
+    /// As [`BoardSpace::new`], for lots beyond 8x8.
+    pub fn usual(lot: Lot) -> Result<BoardSpace, SpaceError> {
+        let n_squares = u16::from(lot.width()) * u16::from(lot.height());
+        let share = |tenths: u16| u8::try_from((n_squares * 10 / tenths).clamp(1, 50)).expect("at most 50");
+        let mut lengths = vec![LengthWeight { length: 2, weight: 3 }];
+        if lot.width().max(lot.height()) > 3 {
+            lengths.push(LengthWeight { length: 3, weight: 1 });
+        }
+        BoardSpace::new(SpaceFields {
+            lot,
+            exit_row: (lot.height() - 1) / 2,
+            hero_length: 2,
+            vehicles: share(45)..=share(25),
+            walls: 0..=0,
+            lengths,
+        })
+    }
+
+    /// The parts, as checked and put in order.
+    pub fn fields(&self) -> &SpaceFields {
+        &self.fields
+    }
+
+    /// The lot.
+    pub fn lot(&self) -> Lot {
+        self.fields.lot
+    }
+
+    /// The exit row, in the upper half or the middle.
+    pub fn exit_row(&self) -> u8 {
+        self.fields.exit_row
+    }
+
+    /// How many vehicles a board may have, the hero included.
+    pub fn vehicles(&self) -> RangeInclusive<u8> {
+        self.fields.vehicles.clone()
+    }
+
+    /// How many walls a board may have.
+    pub fn walls(&self) -> RangeInclusive<u8> {
+        self.fields.walls.clone()
+    }
+}
+
+fn check_lengths(lengths: &[LengthWeight], lot: Lot, longer_side: u8) -> Result<(), SpaceError> {
+    if lengths.is_empty() || lengths.len() > MAX_LENGTHS {
+        return Err(SpaceError::Lengths(lengths.len()));
+    }
+    for (idx, &LengthWeight { length, weight }) in lengths.iter().enumerate() {
+        if length < 2 || length > longer_side {
+            return Err(SpaceError::Length { length, lot });
+        }
+        if weight == 0 {
+            return Err(SpaceError::Weight(length));
+        }
+        if lengths[..idx].iter().any(|earlier| earlier.length == length) {
+            return Err(SpaceError::LengthTwice(length));
+        }
+    }
+    Ok(())
+}
