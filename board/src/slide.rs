@@ -53,7 +53,10 @@ impl Slide {
     /// The slide that takes this one back.
     #[must_use]
     pub const fn undo(self) -> Slide {
-        Slide { vehicle: self.vehicle, squares: -self.squares }
+        Slide {
+            vehicle: self.vehicle,
+            squares: -self.squares,
+        }
     }
 
     /// How many steps the slide is.
@@ -82,7 +85,10 @@ impl Board {
             let behind = (0..start).rev().take_while(|&place| is_free(place)).count();
             // A lane has at most 16 squares.
             slides.extend((1..=ahead as i8).map(|squares| Slide { vehicle: i, squares }));
-            slides.extend((1..=behind as i8).map(|squares| Slide { vehicle: i, squares: -squares }));
+            slides.extend((1..=behind as i8).map(|squares| Slide {
+                vehicle: i,
+                squares: -squares,
+            }));
         }
         slides
     }
@@ -94,7 +100,10 @@ impl Board {
     pub fn apply(&self, slide: Slide) -> Result<Board, SlideError> {
         let Slide { vehicle, squares } = slide;
         let n_vehicles = self.n_vehicles();
-        let moving = *self.vehicles().get(vehicle).ok_or(SlideError::NoSuchVehicle { vehicle, n_vehicles })?;
+        let moving = *self
+            .vehicles()
+            .get(vehicle)
+            .ok_or(SlideError::NoSuchVehicle { vehicle, n_vehicles })?;
         let letter = char::from(self.letters()[vehicle]);
         if squares == 0 {
             return Err(SlideError::NoSquares { letter });
@@ -113,7 +122,11 @@ impl Board {
         };
         let taken = crossed.into_iter().map(|place| self.lane_square(vehicle, place));
         if let Some(square) = taken.into_iter().find(|&square| occupied.contains(square)) {
-            return Err(SlideError::Blocked { letter, squares, square });
+            return Err(SlideError::Blocked {
+                letter,
+                squares,
+                square,
+            });
         }
         Ok(self.with_start_unchecked(vehicle, start))
     }
@@ -147,15 +160,46 @@ mod tests {
     #[test]
     fn a_slide_stops_at_vehicles_walls_and_edges() {
         let refusal = |vehicle, squares| board().apply(Slide { vehicle, squares }).unwrap_err();
-        let blocked = |letter, squares, square| SlideError::Blocked { letter, squares, square };
+        let blocked = |letter, squares, square| SlideError::Blocked {
+            letter,
+            squares,
+            square,
+        };
         assert_eq!(refusal(0, 3), blocked('A', 3, 16));
         assert_eq!(refusal(0, 4), blocked('A', 4, 16));
-        assert_eq!(refusal(0, -1), SlideError::LeavesLot { letter: 'A', squares: -1 });
-        assert_eq!(refusal(0, i8::MAX), SlideError::LeavesLot { letter: 'A', squares: i8::MAX });
-        assert_eq!(refusal(0, i8::MIN), SlideError::LeavesLot { letter: 'A', squares: i8::MIN });
+        assert_eq!(
+            refusal(0, -1),
+            SlideError::LeavesLot {
+                letter: 'A',
+                squares: -1
+            }
+        );
+        assert_eq!(
+            refusal(0, i8::MAX),
+            SlideError::LeavesLot {
+                letter: 'A',
+                squares: i8::MAX
+            }
+        );
+        assert_eq!(
+            refusal(0, i8::MIN),
+            SlideError::LeavesLot {
+                letter: 'A',
+                squares: i8::MIN
+            }
+        );
         assert_eq!(refusal(0, 0), SlideError::NoSquares { letter: 'A' });
-        assert_eq!(refusal(2, 1), SlideError::NoSuchVehicle { vehicle: 2, n_vehicles: 2 });
-        assert_eq!(refusal(1, -1).to_string(), "vehicle B cannot slide -1 squares, it would leave the lot");
+        assert_eq!(
+            refusal(2, 1),
+            SlideError::NoSuchVehicle {
+                vehicle: 2,
+                n_vehicles: 2
+            }
+        );
+        assert_eq!(
+            refusal(1, -1).to_string(),
+            "vehicle B cannot slide -1 squares, it would leave the lot"
+        );
     }
 
     #[test]
@@ -163,7 +207,11 @@ mod tests {
         for vehicle in 0..2 {
             for squares in -6..=6 {
                 let slide = Slide { vehicle, squares };
-                assert_eq!(board().apply(slide).is_ok(), board().slides().contains(&slide), "{slide:?}");
+                assert_eq!(
+                    board().apply(slide).is_ok(),
+                    board().slides().contains(&slide),
+                    "{slide:?}"
+                );
             }
         }
     }
@@ -171,7 +219,10 @@ mod tests {
     #[test]
     fn undo_after_apply_gives_the_board_back() {
         for slide in board().slides() {
-            assert_eq!(board().apply(slide).unwrap().apply(slide.undo()).unwrap(), board());
+            assert_eq!(
+                board().apply(slide).unwrap().apply(slide.undo()).unwrap(),
+                board()
+            );
         }
     }
 }
