@@ -11,7 +11,7 @@ use crate::canonical::Canonical;
 use crate::cluster::Explorer;
 use crate::finds::{FindIdx, Finds};
 use crate::hopeless::is_hopeless;
-use crate::job::{Frame, ShardOutcome, SpecError};
+use crate::job::{Frame, GoOn, ShardEnd, SpecError};
 use crate::mutate::Mutator;
 use crate::scatter::Scatterer;
 use crate::space::BoardSpace;
@@ -115,8 +115,8 @@ impl AnnealSpec {
     }
 }
 
-/// Runs the chain of one shard.
-pub fn run_shard(spec: &AnnealSpec, shard: u32, explorer: &mut Explorer) -> ShardOutcome {
+/// Runs the chain of one shard; see [`JobSpec::run_shard_while`](crate::job::JobSpec::run_shard_while).
+pub fn run_shard_while(spec: &AnnealSpec, shard: u32, explorer: &mut Explorer, go_on: GoOn<'_>) -> ShardEnd {
     let mut chain = Chain {
         spec,
         stream: spec.frame.stream(shard),
@@ -129,8 +129,10 @@ pub fn run_shard(spec: &AnnealSpec, shard: u32, explorer: &mut Explorer) -> Shar
         0 => None,
         n_starts => Some(spec.starts[shard as usize % n_starts].board()),
     };
-    chain.run(start);
-    chain.finds.into_outcome()
+    match chain.run(start, go_on) {
+        true => ShardEnd::Complete(chain.finds.into_outcome()),
+        false => ShardEnd::Stopped(chain.finds.into_outcome()),
+    }
 }
 
 struct Chain<'a> {
@@ -150,15 +152,18 @@ struct Stand {
 }
 
 impl Chain<'_> {
-    fn run(&mut self, start: Option<Board>) {
+    /// Runs the chain; false if it was stopped.
+    fn run(&mut self, start: Option<Board>, go_on: GoOn<'_>) -> bool {
         let n_iterations = self.spec.frame.iterations_per_shard;
-        let mut iteration = 0;
         let mut stand = start.and_then(|board| self.explore(&board));
         let n_draws = match stand {
             Some(_) => 0,
             None => (n_iterations / DRAWS_SHARE).max(1),
         };
-        while iteration < n_iterations {
+        for iteration in 0..n_iterations {
+            if !go_on(&self.finds.counters) {
+                return false;
+            }
             self.finds.counters.iterations += 1;
             match &stand {
                 Some(current) if iteration >= n_draws => {
@@ -171,8 +176,8 @@ impl Chain<'_> {
                     stand = harder(stand, drawn);
                 }
             }
-            iteration += 1;
         }
+        true
     }
 
     /// One change: where the chain stands afterwards, `None` if it stays.

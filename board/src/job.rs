@@ -65,19 +65,30 @@ impl JobSpec {
         u64::from(frame.n_shards) * u64::from(frame.iterations_per_shard)
     }
 
-    /// Runs one shard. The explorer lends its buffers, and keeps nothing of what it saw.
+    /// Runs one shard to its end. The explorer lends its buffers, and keeps nothing of what it saw.
     ///
     /// # Panics
     /// If `shard` is not below [`n_shards`](Self::n_shards).
     pub fn run_shard(&self, shard: u32, explorer: &mut Explorer) -> ShardOutcome {
+        match self.run_shard_while(shard, explorer, &mut |_| true) {
+            ShardEnd::Complete(outcome) => outcome,
+            ShardEnd::Stopped(_) => unreachable!("nobody stopped the shard"),
+        }
+    }
+
+    /// Runs one shard for as long as `go_on`, which is asked before each iteration with the counters so far, says so.
+    ///
+    /// # Panics
+    /// If `shard` is not below [`n_shards`](Self::n_shards).
+    pub fn run_shard_while(&self, shard: u32, explorer: &mut Explorer, go_on: GoOn<'_>) -> ShardEnd {
         assert!(
             shard < self.n_shards(),
             "shard {shard} of a job of {} shards",
             self.n_shards()
         );
         match self {
-            JobSpec::Scatter(spec) => scatter::run_shard(spec, shard, explorer),
-            JobSpec::Anneal(spec) => anneal::run_shard(spec, shard, explorer),
+            JobSpec::Scatter(spec) => scatter::run_shard_while(spec, shard, explorer, go_on),
+            JobSpec::Anneal(spec) => anneal::run_shard_while(spec, shard, explorer, go_on),
         }
     }
 
@@ -161,6 +172,18 @@ pub enum SpecError {
     /// A temperature is out of bounds.
     #[error("temperature {0} thousandths of a slide, expected at most {max}", max = anneal::MAX_TEMPERATURE)]
     Temperature(u32),
+}
+
+/// Asked before each iteration of a shard, with what the shard did so far: whether to go on.
+pub type GoOn<'a> = &'a mut dyn FnMut(&Counters) -> bool;
+
+/// How a shard ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ShardEnd {
+    /// All its iterations were done.
+    Complete(ShardOutcome),
+    /// It was stopped. Its boards are facts all the same; its counters are good for nothing but progress.
+    Stopped(ShardOutcome),
 }
 
 /// What one shard found.

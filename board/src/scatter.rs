@@ -5,7 +5,7 @@
 use crate::cluster::Explorer;
 use crate::finds::Finds;
 use crate::hopeless::is_hopeless;
-use crate::job::{Frame, ShardOutcome, SpecError};
+use crate::job::{Frame, GoOn, ShardEnd, SpecError};
 use crate::places::Places;
 use crate::space::BoardSpace;
 use crate::stream::Stream;
@@ -42,12 +42,15 @@ impl ScatterSpec {
     }
 }
 
-/// Draws and explores the boards of one shard.
-pub fn run_shard(spec: &ScatterSpec, shard: u32, explorer: &mut Explorer) -> ShardOutcome {
+/// Draws and explores the boards of one shard; see [`JobSpec::run_shard_while`](crate::job::JobSpec::run_shard_while).
+pub fn run_shard_while(spec: &ScatterSpec, shard: u32, explorer: &mut Explorer, go_on: GoOn<'_>) -> ShardEnd {
     let mut stream = spec.frame.stream(shard);
     let scatterer = Scatterer::new(&spec.space);
     let mut finds = Finds::new(explorer, spec.frame.max_states);
     for _ in 0..spec.frame.iterations_per_shard {
+        if !go_on(&finds.counters) {
+            return ShardEnd::Stopped(finds.into_outcome());
+        }
         finds.counters.iterations += 1;
         if let Some(board) = scatterer.draw(&mut stream) {
             finds.counters.legal += 1;
@@ -56,7 +59,7 @@ pub fn run_shard(spec: &ScatterSpec, shard: u32, explorer: &mut Explorer) -> Sha
             }
         }
     }
-    finds.into_outcome()
+    ShardEnd::Complete(finds.into_outcome())
 }
 
 /// Draws random boards of one space.
