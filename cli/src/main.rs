@@ -1,2 +1,63 @@
 //! The program `parforce`.
-fn main() {}
+//!
+//! Decides: how commands are spelled, what they print and with which status they end. Everything else is in the
+//! libraries. Only this crate's `main.rs`, `commands/` and `embedded/` read the environment and the terminal.
+//!
+//! Exit statuses: 0 all read and answered; 1 a line was not a legal board, a check failed, or something could not
+//! be done; 2 wrong usage.
+
+mod commands;
+mod embedded;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use commands::Outcome;
+
+/// Hunts for hard sliding-block boards, proves every answer, and keeps all it finds in Postgres.
+///
+/// Start with `parforce hunt`. Boards are spelled row by row, one character a square: `o` empty, `x` wall,
+/// `A` the hero, other vehicles by letter; lots that are not square as `WxH:` before the squares.
+#[derive(Debug, Parser)]
+#[command(
+    name = "parforce",
+    version,
+    arg_required_else_help = true,
+    subcommand_required = true
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Database(commands::database::Arguments),
+    Sql(commands::sql::Arguments),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match arguments.command {
+        Command::Database(arguments) => commands::database::run(&arguments),
+        Command::Sql(arguments) => commands::sql::run(&arguments),
+    };
+    match outcome {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Refused) => ExitCode::from(1),
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("parforce: {error:#}");
+            ExitCode::from(if error.is::<commands::UsageError>() { 2 } else { 1 })
+        }
+    }
+}
+
+/// The reader of our output has gone (`| head`): that is its right, and no failure of ours.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
+        .any(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}

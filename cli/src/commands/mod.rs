@@ -1,0 +1,105 @@
+//! The commands, one file each, and what they share: how they end and which database they use.
+
+pub(crate) mod database;
+pub(crate) mod signals;
+pub(crate) mod sql;
+
+use std::path::PathBuf;
+
+use crate::embedded::{self, Access, OpenError, Postgres};
+
+/// How a command ended when nothing broke.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Everything was read and answered.
+    Done,
+    /// A line was refused, or a check failed; it has been said.
+    Refused,
+}
+
+/// The command was called wrongly in a way that the argument parser cannot see.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct UsageError(pub(crate) String);
+
+/// Which database a command uses.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct DatabaseArguments {
+    /// Data folder of the private Postgres [default: ./parforce-data; for root, /var/lib/parforce where the
+    /// server's user cannot enter the current folder]
+    #[arg(long, env = "PARFORCE_DATA", value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Use this database instead of a private one
+    #[arg(
+        long,
+        env = "PARFORCE_DATABASE_URL",
+        value_name = "URL",
+        hide_env_values = true
+    )]
+    database_url: Option<String>,
+    /// Folder of the PostgreSQL programs (initdb, `pg_ctl`, postgres), if they are in no usual place
+    #[arg(long, env = "PARFORCE_POSTGRES_BIN", value_name = "DIR")]
+    postgres_bin: Option<PathBuf>,
+}
+
+/// A database that answers for as long as this value lives.
+#[derive(Debug)]
+pub(crate) enum Database {
+    /// Somebody else's.
+    Given(String),
+    /// Ours, or that of another command on the same data folder.
+    Private(Box<Postgres>),
+}
+
+impl DatabaseArguments {
+    /// The data folder that is named, or the default one.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.data.clone().unwrap_or_else(embedded::default_data_folder)
+    }
+
+    /// Opens the database, starting the private Postgres if it is that and does not run.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub(crate) fn open(&self, access: Access) -> Result<Database, OpenError> {
+        if let Some(url) = &self.database_url {
+            return Ok(Database::Given(url.clone()));
+        }
+        let options = embedded::Options {
+            data: self.data(),
+            programs: self.postgres_bin.clone(),
+            access,
+            may_install: true,
+        };
+        Postgres::open(&options).map(|postgres| Database::Private(Box::new(postgres)))
+    }
+}
+
+impl Database {
+    /// Its connection URL.
+    pub(crate) fn url(&self) -> String {
+        match self {
+            Database::Given(url) => url.clone(),
+            Database::Private(postgres) => postgres.url(),
+        }
+    }
+
+    /// A shell command that opens it in psql. (A URL that was given is not repeated: it may hold a password.)
+    pub(crate) fn psql_line(&self) -> String {
+        match self {
+            Database::Given(_) => String::from("psql \"$PARFORCE_DATABASE_URL\""),
+            Database::Private(postgres) => postgres.psql_line(),
+        }
+    }
+
+    /// Stops it if it is ours to stop.
+    ///
+    /// # Errors
+    /// When the server does not stop.
+    pub(crate) fn close(self) -> Result<(), OpenError> {
+        match self {
+            Database::Given(_) => Ok(()),
+            Database::Private(postgres) => postgres.close(),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! `parforce sql`: psql on the database of the hunts.
+
+use std::process::Command;
+
+use anyhow::Context;
+
+use super::{Database, DatabaseArguments, Outcome};
+use crate::embedded::Access;
+
+/// Ask the database in SQL: opens psql, or runs one query.
+///
+/// Starts the private Postgres if it does not run, and stops it again at the end. Arguments after the query go to
+/// psql as they are.
+///
+/// Examples:
+///   parforce sql
+///   parforce sql "SELECT par, count(*) FROM boards GROUP BY par ORDER BY par"
+///   parforce sql "SELECT 1" -- --csv
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The query; without one, psql asks for more
+    query: Option<String>,
+    /// Arguments for psql
+    #[arg(last = true, value_name = "PSQL ARGUMENTS")]
+    psql: Vec<String>,
+    #[command(flatten)]
+    database: DatabaseArguments,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let database = arguments.database.open(Access::OwnerOrGuest)?;
+    let mut psql = match &database {
+        Database::Given(url) => {
+            let mut psql = Command::new("psql");
+            psql.arg(url);
+            psql
+        }
+        Database::Private(postgres) => {
+            let (program, words) = postgres.psql();
+            let mut psql = Command::new(program);
+            psql.args(words);
+            psql
+        }
+    };
+    psql.args(&arguments.psql);
+    if let Some(query) = &arguments.query {
+        psql.args(["-v", "ON_ERROR_STOP=1", "-c", query]);
+    }
+    let status = psql
+        .status()
+        .context("running psql (package postgresql-client)")?;
+    database.close().context("stopping Postgres")?;
+    Ok(if status.success() {
+        Outcome::Done
+    } else {
+        Outcome::Refused
+    })
+}
