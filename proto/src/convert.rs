@@ -1,1 +1,195 @@
-//! Wire to type and back.
+//! Wire to type and back: the only place where a message becomes a type.
+//!
+//! Whoever holds one of these types need not check it again: ids are positive, uuids are uuids, texts and lists are
+//! within their limits, specifications are runnable. What a *board* claims is not checked here: a [`StatedBoard`] is
+//! evidence, and the coordinator proves it.
+
+mod farm;
+mod operator;
+mod spec;
+
+use board::job::SpecError;
+use board::space::SpaceError;
+use thiserror::Error;
+
+pub use farm::{
+    Ack, Acquire, Batch, Beat, Completion, Directive, Hello, JobKind, Lease, LeaseAction, LeaseBeat,
+    LeaseOrder, LeaseOutcome, RejectCode, Rejection, Release, ReleaseReason, StatedBoard, Welcome,
+};
+pub use operator::{Budget, NewHunt, Strategy};
+
+/// The longest text of a label or version, in characters.
+pub const MAX_LABEL_CHARS: usize = 100;
+/// The longest spelling of a board that is looked at, in bytes.
+pub const MAX_SPELLING_BYTES: usize = 300;
+/// The longest explanation that is kept, in characters; what is longer is cut off.
+pub const MAX_DETAIL_CHARS: usize = 1_000;
+/// The most leases in one beat, and the most slots of a worker.
+pub const MAX_LEASES: u32 = 1_024;
+/// The largest checkpoint, in bytes.
+pub const MAX_CHECKPOINT_BYTES: usize = 1024 * 1024;
+
+/// Why a message was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum WireError {
+    /// A field that every message of its kind has is absent.
+    #[error("{0} is missing")]
+    Missing(&'static str),
+    /// A number lies outside its range.
+    #[error("{field} is {value}, expected {low} to {high}")]
+    OutOfRange {
+        /// The field.
+        field: &'static str,
+        /// As it was sent.
+        value: i128,
+        /// The least that is taken.
+        low: i128,
+        /// The most that is taken.
+        high: i128,
+    },
+    /// A text should be a uuid.
+    #[error("{field} is {value:?}, expected a uuid")]
+    NotAUuid {
+        /// The field.
+        field: &'static str,
+        /// As it was sent, cut off.
+        value: String,
+    },
+    /// An enumeration's number is unknown to this version.
+    #[error("{field} has the unknown value {value}")]
+    UnknownValue {
+        /// The field.
+        field: &'static str,
+        /// As it was sent.
+        value: i32,
+    },
+    /// A text or list is too long, or too short.
+    #[error("{field} has {len} {unit}, expected {low} to {high}")]
+    Length {
+        /// The field.
+        field: &'static str,
+        /// As it was sent.
+        len: usize,
+        /// What is counted.
+        unit: &'static str,
+        /// The least that is taken.
+        low: usize,
+        /// The most that is taken.
+        high: usize,
+    },
+    /// A label holds characters that no label needs.
+    #[error("{0} holds control characters")]
+    Control(&'static str),
+    /// The space of boards is inconsistent.
+    #[error(transparent)]
+    Space(#[from] SpaceError),
+    /// The specification is out of bounds.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// A board in a specification is no canonical spelling.
+    #[error("start board {spelling:?}: {reason}")]
+    StartBoard {
+        /// As it was sent, cut off.
+        spelling: String,
+        /// Why.
+        reason: String,
+    },
+    /// The kind of job is unknown to this version.
+    #[error("a job of a kind that this version does not know")]
+    UnknownKind,
+}
+
+impl WireError {
+    pub(crate) fn not_a_uuid(field: &'static str, value: &str) -> WireError {
+        WireError::NotAUuid {
+            field,
+            value: cut(value, 60),
+        }
+    }
+}
+
+/// The text's first characters.
+pub(crate) fn cut(text: &str, max_chars: usize) -> String {
+    text.chars().filter(|c| *c != '\0').take(max_chars).collect()
+}
+
+fn small<T>(field: &'static str, value: u32) -> Result<T, WireError>
+where
+    T: TryFrom<u32> + Into<i128> + Bounded,
+{
+    T::try_from(value).map_err(|_| WireError::OutOfRange {
+        field,
+        value: value.into(),
+        low: 0,
+        high: T::MAX.into(),
+    })
+}
+
+/// Numbers with a largest value.
+trait Bounded {
+    const MAX: Self;
+}
+
+impl Bounded for u8 {
+    const MAX: u8 = u8::MAX;
+}
+
+impl Bounded for u16 {
+    const MAX: u16 = u16::MAX;
+}
+
+fn within(field: &'static str, value: u32, low: u32, high: u32) -> Result<u32, WireError> {
+    if (low..=high).contains(&value) {
+        return Ok(value);
+    }
+    Err(WireError::OutOfRange {
+        field,
+        value: value.into(),
+        low: low.into(),
+        high: high.into(),
+    })
+}
+
+fn label(field: &'static str, text: String, low: usize) -> Result<String, WireError> {
+    let len = text.chars().count();
+    if !(low..=MAX_LABEL_CHARS).contains(&len) {
+        return Err(WireError::Length {
+            field,
+            len,
+            unit: "characters",
+            low,
+            high: MAX_LABEL_CHARS,
+        });
+    }
+    if text.chars().any(char::is_control) {
+        return Err(WireError::Control(field));
+    }
+    Ok(text)
+}
+
+fn list<T>(field: &'static str, list: Vec<T>, high: usize) -> Result<Vec<T>, WireError> {
+    if list.len() > high {
+        return Err(WireError::Length {
+            field,
+            len: list.len(),
+            unit: "elements",
+            low: 0,
+            high,
+        });
+    }
+    Ok(list)
+}
+
+fn checkpoint(bytes: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, WireError> {
+    match bytes {
+        Some(bytes) if bytes.len() > MAX_CHECKPOINT_BYTES => Err(WireError::Length {
+            field: "checkpoint",
+            len: bytes.len(),
+            unit: "bytes",
+            low: 0,
+            high: MAX_CHECKPOINT_BYTES,
+        }),
+        bytes => Ok(bytes),
+    }
+}

@@ -1,9 +1,11 @@
 //! The contract between coordinator, workers and operators.
 //!
 //! [`v1`] is the generated code of `parforce/v1/*.proto`; the comments there are the contract's text. [`convert`] is
-//! the only place where a wire message becomes a type; whoever holds one of its types need not check it again.
+//! the only place where a wire message becomes a type; whoever holds one of its types need not check it again. [`ids`]
+//! are the names that calls use.
 
 pub mod convert;
+pub mod ids;
 
 /// Protocol version 1, generated.
 #[allow(
