@@ -1,1 +1,14 @@
-//! Under construction.
+//! Siren jams: the rules, exact solutions, hints, generation.
+
+pub mod bits;
+pub mod blockers;
+pub mod closure;
+pub mod cycles;
+pub mod exhaustive;
+pub mod jam;
+pub mod lights;
+pub mod lot;
+pub mod pieces;
+pub mod random;
+pub mod sample;
+pub mod simulate;
