@@ -1,7 +1,7 @@
 //! Sliding boards: legal positions, exact search, clusters and canonical spelling.
 
 pub mod anneal;
-pub mod board;
+mod board;
 pub mod canonical;
 pub mod cluster;
 pub mod draw;
@@ -24,7 +24,7 @@ pub mod spelling;
 pub mod stream;
 pub mod vehicle;
 
-pub use board::{Board, BoardError};
+pub use board::{Board, BoardError, LETTERS, MAX_VEHICLES, MIN_VEHICLE_LENGTH};
 pub use canonical::{Canonical, CanonicalError};
 pub use geometry::{Axis, Lot, LotError, Squares};
 pub use par::{Par, StateLimit};
