@@ -67,7 +67,7 @@ pub enum SolveError {
 /// let answer = solve::solve(&board, StateLimit::DEFAULT).unwrap();
 /// assert_eq!(answer.par.unwrap().get(), 51);
 /// assert_eq!(answer.solution.len(), 51);
-/// assert_eq!(board.spell_slide(answer.solution[0]), "C+1");
+/// assert_eq!(board.spell_slide(answer.solution[0]), "M-1");
 /// ```
 ///
 /// # Errors
