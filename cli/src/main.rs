@@ -6,8 +6,11 @@
 //! Exit statuses: 0 all read and answered; 1 a line was not a legal board, a check failed, or something could not
 //! be done; 2 wrong usage.
 
+mod answers;
 mod commands;
 mod embedded;
+mod input;
+mod output;
 
 use std::process::ExitCode;
 
@@ -33,6 +36,9 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Solve(commands::solve::Arguments),
+    Hint(commands::hint::Arguments),
+    Canon(commands::canon::Arguments),
     Database(commands::database::Arguments),
     Sql(commands::sql::Arguments),
 }
@@ -40,6 +46,9 @@ enum Command {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
+        Command::Solve(arguments) => commands::solve::run(&arguments),
+        Command::Hint(arguments) => commands::hint::run(&arguments),
+        Command::Canon(arguments) => commands::canon::run(&arguments),
         Command::Database(arguments) => commands::database::run(&arguments),
         Command::Sql(arguments) => commands::sql::run(&arguments),
     };

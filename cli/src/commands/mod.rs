@@ -1,7 +1,11 @@
 //! The commands, one file each, and what they share: how they end and which database they use.
 
+pub(crate) mod canon;
 pub(crate) mod database;
+pub(crate) mod hint;
+pub(crate) mod show;
 pub(crate) mod signals;
+pub(crate) mod solve;
 pub(crate) mod sql;
 
 use std::path::PathBuf;
@@ -21,6 +25,21 @@ pub(crate) enum Outcome {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct UsageError(pub(crate) String);
+
+/// How far searches go.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct Limits {
+    /// Give up on a board after this many positions
+    #[arg(long, value_name = "N", default_value_t = board::StateLimit::DEFAULT.get())]
+    max_states: u64,
+}
+
+impl Limits {
+    /// The limit for one board.
+    pub(crate) fn states(self) -> board::StateLimit {
+        board::StateLimit::new(self.max_states)
+    }
+}
 
 /// Which database a command uses.
 #[derive(Clone, Debug, clap::Args)]
