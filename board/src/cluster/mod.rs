@@ -1,18 +1,74 @@
-//! Clusters: all positions reachable from a position.
+//! Clusters: all positions reachable from a position, how far each is from a solved one, and the board that
+//! stands for them all.
+//!
+//! This module decides what is asked of a cluster. How positions are held and walked over is in [`boxes`],
+//! the searches in [`distances`]. It knows nothing about where boards come from or go to.
 
+mod bits;
+mod boxes;
+mod distances;
+mod processor;
+mod representative;
+mod without;
+
+use crate::board::Board;
 use crate::canonical::Canonical;
-use crate::{Board, Par, StateLimit};
+use crate::geometry::Lot;
+use crate::lane::{LaneStore, MAX_LANE};
+use crate::layout::Layout;
+use crate::packed::Packed;
+use crate::par::{Par, StateLimit};
 
-/// The row stored for a cluster.
+use boxes::BoxGraph;
+use distances::{Levels, Reached};
+use processor::{Measured, Processor};
+
+/// Explores clusters, one after the other, in buffers that it keeps.
+///
+/// ```
+/// use board::{Board, StateLimit, cluster::Explorer};
+/// let board = Board::parse("BCDDEoBCFoEGBoFAAGHHHIoGooJIKKLLJMMo").unwrap();
+/// let cluster = Explorer::new().explore(&board, StateLimit::DEFAULT).unwrap();
+/// assert_eq!(cluster.depth.unwrap().get(), 51);
+/// assert_eq!(cluster.states, 4780);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Explorer {
+    store: LaneStore,
+    /// The cluster that was asked for.
+    graph: BoxGraph,
+    levels: Levels,
+    /// Searches beside it, for minimality.
+    side_graph: BoxGraph,
+    side_levels: Levels,
+    processor: Processor,
+}
+
+/// What a cluster is.
 #[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cluster {
+    /// The largest par in it; `None` if no position of it is solved.
+    pub depth: Option<Par>,
+    /// The number of its positions.
+    pub states: u64,
+    /// Number of positions at each par, from 0 to the depth; empty if unsolvable.
+    pub histogram: Vec<u64>,
+    /// The position that stands for it: of those at its depth the smallest by [`Board::masks`]. Vehicles and
+    /// letters are those of the board that was asked about. `None` if unsolvable.
+    pub representative: Option<Board>,
+}
+
+/// The row that is kept of a board's cluster: the same for every board of the cluster and of its mirror image.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Found {
     /// The cluster's depth.
     pub par: Par,
-    /// The representative.
+    /// The representative's spelling.
     pub canonical: Canonical,
-    /// Positions in the cluster.
+    /// The number of positions in the cluster.
     pub states: u64,
-    /// Whether the representative is minimal; `None`: not examined.
+    /// Whether nothing can be taken away from the representative without its par falling; `None` where it was
+    /// not asked.
     pub minimal: Option<bool>,
     /// Vehicles, the hero included.
     pub n_vehicles: u8,
@@ -20,29 +76,214 @@ pub struct Found {
     pub n_walls: u8,
 }
 
-/// Explores clusters; under construction.
-#[derive(Debug, Default)]
-pub struct Explorer {}
-
-/// Why a cluster was not explored.
+/// Why a cluster could not be explored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExploreError {
-    /// The cluster is larger than the limit.
-    #[error("cluster has more than {0} positions")]
-    TooLarge(StateLimit),
+    /// The lot has a side of more than 8 squares.
+    #[error("lot {lot} is too large to explore, expected 8x8 or smaller")]
+    LotTooLarge {
+        /// The board's lot.
+        lot: Lot,
+    },
+    /// The cluster holds more positions than the limit.
+    #[error("cluster holds more than {limit} positions")]
+    StateLimit {
+        /// The limit that was given.
+        limit: StateLimit,
+    },
+}
+
+/// A cluster explored, still in the buffers.
+struct Explored {
+    layout: Layout,
+    measured: Measured,
+}
+
+impl Default for Explorer {
+    fn default() -> Explorer {
+        Explorer::new()
+    }
 }
 
 impl Explorer {
-    /// A new explorer.
+    /// An explorer with empty buffers.
     pub fn new() -> Explorer {
-        Explorer {}
+        Explorer {
+            store: LaneStore::default(),
+            graph: BoxGraph::default(),
+            levels: Levels::default(),
+            side_graph: BoxGraph::default(),
+            side_levels: Levels::default(),
+            processor: Processor::detect(),
+        }
     }
 
-    /// The row stored for the board's cluster.
+    /// An explorer that uses no instructions beyond the target's, to check and measure the other one by.
+    #[doc(hidden)]
+    pub fn portable() -> Explorer {
+        Explorer {
+            processor: Processor::Portable,
+            ..Explorer::new()
+        }
+    }
+
+    /// Explores the cluster of a board, as it lies: mirror images are not looked at.
     ///
     /// # Errors
-    /// When the cluster is too large.
-    pub fn entry(&mut self, _board: &Board, _limit: StateLimit) -> Result<Option<Found>, ExploreError> {
-        todo!("under construction")
+    /// When the lot is larger than 8x8, or the cluster holds more positions than `limit`.
+    pub fn explore(&mut self, board: &Board, limit: StateLimit) -> Result<Cluster, ExploreError> {
+        let Explored { layout, measured } = self.fill(board, limit)?;
+        if !measured.is_solvable {
+            return Ok(Cluster {
+                depth: None,
+                states: measured.n_positions,
+                histogram: Vec::new(),
+                representative: None,
+            });
+        }
+        let depth = self.levels.depth();
+        let lanes = layout.lanes(&self.store);
+        let (packed, _) = representative::find(&layout, &lanes, &self.graph, self.levels.level(depth), false);
+        Ok(Cluster {
+            depth: Some(par_of(depth)),
+            states: measured.n_positions,
+            histogram: (0..=depth)
+                .map(|distance| self.levels.n_positions(distance))
+                .collect(),
+            representative: Some(layout.unpack(&self.store, packed, board)),
+        })
+    }
+
+    /// Whether no vehicle and no wall can be taken away from a board without its par falling.
+    ///
+    /// `board` must be as far from a solved position as any of its cluster, at `depth`: a representative.
+    ///
+    /// # Errors
+    /// As [`Explorer::explore`].
+    ///
+    /// # Panics
+    /// When `board` is not at `depth`.
+    pub fn is_minimal(&mut self, board: &Board, depth: Par, limit: StateLimit) -> Result<bool, ExploreError> {
+        let Explored { layout, measured } = self.fill(board, limit)?;
+        assert!(measured.is_solvable, "an unsolvable board is no representative");
+        let (_, packed) = Layout::of_board(&mut self.store, board);
+        assert_eq!(
+            self.levels.depth(),
+            usize::from(depth.get()),
+            "the depth given is another one"
+        );
+        Ok(self.is_minimal_here(&layout, board, packed))
+    }
+
+    /// The row that is kept of a board's cluster, or `None` if it is unsolvable. The same for all boards of the
+    /// cluster, and for their mirror images.
+    ///
+    /// # Errors
+    /// As [`Explorer::explore`].
+    pub fn entry(&mut self, board: &Board, limit: StateLimit) -> Result<Option<Found>, ExploreError> {
+        let lot = board.lot();
+        let is_lower = 2 * board.exit_row() + 1 > lot.height();
+        let is_middle = 2 * board.exit_row() + 1 == lot.height();
+        let turned;
+        let board = if is_lower {
+            turned = board.mirrored();
+            &turned
+        } else {
+            board
+        };
+        let Explored { layout, measured } = self.fill(board, limit)?;
+        if !measured.is_solvable {
+            return Ok(None);
+        }
+        let depth = self.levels.depth();
+        let lanes = layout.lanes(&self.store);
+        let deepest = self.levels.level(depth);
+        let (mut packed, _) = representative::find(&layout, &lanes, &self.graph, deepest, false);
+        let mut stands_for = layout.unpack(&self.store, packed, board);
+        let mut canonical = stands_for.canonical();
+        if is_middle {
+            // The mirror image of a cluster has a representative of its own, which is some other position here.
+            let (other_packed, _) = representative::find(&layout, &lanes, &self.graph, deepest, true);
+            let other = layout.unpack(&self.store, other_packed, board);
+            let other_canonical = other.canonical();
+            if other_canonical < canonical {
+                (packed, stands_for, canonical) = (other_packed, other, other_canonical);
+            }
+        }
+        let minimal = self.is_minimal_here(&layout, &stands_for, packed);
+        Ok(Some(Found {
+            par: par_of(depth),
+            canonical,
+            states: measured.n_positions,
+            minimal: Some(minimal),
+            n_vehicles: board.n_vehicles() as u8,
+            n_walls: board.n_walls() as u8,
+        }))
+    }
+
+    /// Explores into the buffers.
+    fn fill(&mut self, board: &Board, limit: StateLimit) -> Result<Explored, ExploreError> {
+        let lot = board.lot();
+        if usize::from(lot.width().max(lot.height())) > MAX_LANE {
+            return Err(ExploreError::LotTooLarge { lot });
+        }
+        self.store.trim();
+        let (layout, packed) = Layout::of_board(&mut self.store, board);
+        let lanes = layout.lanes(&self.store);
+        self.graph.clear();
+        self.graph.locate(&lanes, packed);
+        let measured = self
+            .processor
+            .measure(&lanes, &mut self.graph, &mut self.levels, 0, limit.get())
+            .ok_or(ExploreError::StateLimit { limit })?;
+        Ok(Explored { layout, measured })
+    }
+
+    /// Minimality of the position `packed`, `board`, of the deepest level of the cluster in the buffers.
+    fn is_minimal_here(&mut self, layout: &Layout, board: &Board, packed: Packed) -> bool {
+        let depth = self.levels.depth();
+        if depth == 0 {
+            // A par of 0 cannot fall: minimal only if there is nothing to take away.
+            return board.n_vehicles() == 1 && board.n_walls() == 0;
+        }
+        let lanes = layout.lanes(&self.store);
+        let (node, bit) = self.graph.locate(&lanes, packed);
+        let from = Reached { node, word: 1 << bit };
+        let movers = self.processor.movers(&lanes, &mut self.graph, &self.levels, from);
+        for i in 1..board.n_vehicles() {
+            let place = layout.place(board, i);
+            let is_mover = movers[usize::from(!place.is_inner)] >> (MAX_LANE * place.lane + place.index) & 1;
+            // Dropping a vehicle's own slides from a solution in which it moves gives a shorter one without it.
+            if is_mover == 0 {
+                let (layout, packed) = without::vehicle(&mut self.store, layout, packed, place);
+                if !self.is_shorter(&layout, packed, depth) {
+                    return false;
+                }
+            }
+        }
+        board.walls().iter().all(|square| {
+            let (layout, packed) = without::wall(&mut self.store, layout, packed, square);
+            self.is_shorter(&layout, packed, depth)
+        })
+    }
+
+    /// Whether a position of another layout is solved in less than `depth` slides.
+    fn is_shorter(&mut self, layout: &Layout, packed: Packed, depth: usize) -> bool {
+        let lanes = layout.lanes(&self.store);
+        self.processor.is_solved_within(
+            &lanes,
+            &mut self.side_graph,
+            &mut self.side_levels,
+            packed,
+            depth - 1,
+        )
     }
 }
+
+/// A cluster's depth fits: no cluster of a lot up to 8x8 comes near the limit of the type.
+fn par_of(depth: usize) -> Par {
+    Par::new(u16::try_from(depth).expect("depths of explorable clusters fit a par"))
+}
+
+#[cfg(test)]
+mod tests;

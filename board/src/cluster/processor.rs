@@ -1,0 +1,138 @@
+//! The searches compiled twice, with the processor's bit instructions and without; which one is used is found
+//! out once, and the answers are the same.
+
+use crate::cluster::bits::{Bits, PortableBits};
+use crate::cluster::boxes::BoxGraph;
+use crate::cluster::distances::{self, Levels, Reached};
+use crate::layout::Lanes;
+use crate::packed::Packed;
+
+#[cfg(target_arch = "x86_64")]
+use crate::cluster::bits::NativeBits;
+
+/// What this processor can do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Processor {
+    /// It gathers and scatters bits in one instruction.
+    #[cfg(target_arch = "x86_64")]
+    Native(NativeBits),
+    /// It does so bit by bit.
+    Portable,
+}
+
+/// A measured cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Measured {
+    pub(crate) n_positions: u64,
+    pub(crate) is_solvable: bool,
+}
+
+impl Processor {
+    /// Asks the processor.
+    pub(crate) fn detect() -> Processor {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(bits) = NativeBits::detect() {
+            return Processor::Native(bits);
+        }
+        Processor::Portable
+    }
+
+    /// Floods the cluster of box `first`, the newest box, and fills `levels` with the distances to the nearest
+    /// solved position if there is one. `None` when the cluster holds more than `limit` positions.
+    pub(crate) fn measure(
+        self,
+        lanes: &Lanes<'_>,
+        graph: &mut BoxGraph,
+        levels: &mut Levels,
+        first: usize,
+        limit: u64,
+    ) -> Option<Measured> {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            #[expect(unsafe_code, reason = "calls a function compiled for a newer processor")]
+            // SAFETY: a `NativeBits` exists only if the processor has the features that the function names.
+            Processor::Native(bits) => unsafe { measure_native(bits, lanes, graph, levels, first, limit) },
+            Processor::Portable => measure_with(PortableBits, lanes, graph, levels, first, limit),
+        }
+    }
+
+    /// Whether a solved position is at most `bound` slides from `position`, which is not solved itself.
+    pub(crate) fn is_solved_within(
+        self,
+        lanes: &Lanes<'_>,
+        graph: &mut BoxGraph,
+        levels: &mut Levels,
+        position: Packed,
+        bound: usize,
+    ) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            #[expect(unsafe_code, reason = "calls a function compiled for a newer processor")]
+            // SAFETY: a `NativeBits` exists only if the processor has the features that the function names.
+            Processor::Native(bits) => unsafe { within_native(bits, lanes, graph, levels, position, bound) },
+            Processor::Portable => {
+                distances::is_solved_within(PortableBits, lanes, graph, levels, position, bound)
+            }
+        }
+    }
+
+    /// See [`Levels::movers`].
+    pub(crate) fn movers(
+        self,
+        lanes: &Lanes<'_>,
+        graph: &mut BoxGraph,
+        levels: &Levels,
+        from: Reached,
+    ) -> [u64; 2] {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Processor::Native(bits) => levels.movers(bits, lanes, graph, from),
+            Processor::Portable => levels.movers(PortableBits, lanes, graph, from),
+        }
+    }
+}
+
+#[inline(always)]
+fn measure_with<B: Bits>(
+    bits: B,
+    lanes: &Lanes<'_>,
+    graph: &mut BoxGraph,
+    levels: &mut Levels,
+    first: usize,
+    limit: u64,
+) -> Option<Measured> {
+    let n_positions = distances::flood(bits, lanes, graph, first, limit)?;
+    let nodes = first..graph.nodes.len();
+    let is_solvable = levels.seed_solved(bits, lanes, graph, nodes);
+    while is_solvable && levels.advance(bits, lanes, graph) {}
+    Some(Measured {
+        n_positions,
+        is_solvable,
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "bmi1,bmi2,popcnt,lzcnt")]
+fn measure_native(
+    bits: NativeBits,
+    lanes: &Lanes<'_>,
+    graph: &mut BoxGraph,
+    levels: &mut Levels,
+    first: usize,
+    limit: u64,
+) -> Option<Measured> {
+    measure_with(bits, lanes, graph, levels, first, limit)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "bmi1,bmi2,popcnt,lzcnt")]
+fn within_native(
+    bits: NativeBits,
+    lanes: &Lanes<'_>,
+    graph: &mut BoxGraph,
+    levels: &mut Levels,
+    position: Packed,
+    bound: usize,
+) -> bool {
+    distances::is_solved_within(bits, lanes, graph, levels, position, bound)
+}
