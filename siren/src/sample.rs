@@ -25,8 +25,8 @@ impl Sample {
     pub const SMALL: Self = Self {
         width: (3, 5),
         height: (4, 7),
-        tries: (3, 18),
-        max_lights: 8,
+        tries: (5, 40),
+        max_lights: 14,
     };
 
     /// A random jam of this kind.
@@ -112,7 +112,7 @@ impl Sample {
             places[..n].to_vec()
         };
         let exits = draw(stream, 3);
-        let open_chance = if stream.percent(5) { 0 } else { 80 };
+        let open_chance = if stream.percent(4) { 0 } else { 88 };
         parts.exits = exits
             .into_iter()
             .map(|place| Exit {
@@ -120,7 +120,7 @@ impl Sample {
                 open: stream.percent(open_chance),
             })
             .collect();
-        if parts.exits.is_empty() && stream.percent(85) {
+        if parts.exits.is_empty() && stream.percent(95) {
             parts.exits = vec![Exit {
                 place: draw_one(parts.lot, stream),
                 open: true,

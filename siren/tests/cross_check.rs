@@ -53,7 +53,7 @@ const WANTED: [&str; 30] = [
     "solution with swap",
     "solution with 2 swaps or more",
     "solution with bridge",
-    "solution that is dearer for the lights",
+    "solution with swap and 3 pieces or more",
     "state of play",
     "shut: planter",
     "shut: closed side",
@@ -243,7 +243,7 @@ fn count_solution(counts: &mut Counts, jam: &Jam, solution: &Solution) {
     counts.add("solution with 2 swaps or more", solution.n_swaps > 1);
     counts.add("solution with bridge", solution.lowers_bridge);
     counts.add(
-        "solution that is dearer for the lights",
+        "solution with swap and 3 pieces or more",
         solution.n_swaps > 0 && solution.closure.len() > 2,
     );
 }
