@@ -12,3 +12,6 @@ pub mod pieces;
 pub mod random;
 pub mod sample;
 pub mod simulate;
+pub mod generate;
+pub mod measure;
+pub mod plan;
