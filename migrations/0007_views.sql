@@ -32,7 +32,7 @@ SELECT b.par, b.canonical, b.lot_width || 'x' || b.lot_height AS lot, b.n_vehicl
     t.stored_at AS found_at, t.job_id
 FROM boards b
 LEFT JOIN batches t ON t.id = b.batch_id
-ORDER BY b.par DESC, b.canonical;
+ORDER BY b.par DESC, b.canonical DESC;
 
 COMMENT ON VIEW hardest_boards IS 'Boards, hardest first. Ask with LIMIT.';
 COMMENT ON COLUMN hardest_boards.par IS 'Slides.';

@@ -1,1 +1,2 @@
-//! Under construction.
+//! Hands out jobs, proves what comes back, keeps it in Postgres.
+pub mod store;

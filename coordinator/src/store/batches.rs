@@ -1,0 +1,278 @@
+//! Batches: boards, what is noted about them, and the answer, in one transaction.
+//!
+//! The answer is given only after the commit. A sender that did not hear it sends the batch again under the same id,
+//! and hears the answer that was stored with the boards: nothing is counted twice.
+
+use board::Par;
+use proto::convert::{Ack, MAX_DETAIL_CHARS, MAX_SPELLING_BYTES, RejectCode, Rejection, StatedBoard};
+use proto::ids::{BatchId, FencingToken, JobId};
+
+use super::{BoardRow, EventKind, EventToWrite, LeaseOrigin, Store, StoreError, Tx, text};
+
+/// Where a batch comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BatchOrigin {
+    /// A worker found it under a lease, which may have been lost since.
+    Lease(LeaseOrigin),
+    /// It was imported from here.
+    Import(String),
+}
+
+/// A board that was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RejectionToStore {
+    /// The answer.
+    pub rejection: Rejection,
+    /// As it was sent.
+    pub stated: StatedBoard,
+}
+
+/// A batch, judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BatchToStore {
+    /// Repeated, it is answered alike.
+    pub id: BatchId,
+    /// Who found it.
+    pub origin: BatchOrigin,
+    /// Boards that may be new, sorted by (par, spelling), distinct.
+    pub boards: Vec<BoardRow>,
+    /// Boards that are stored already, or stood in the batch before.
+    pub n_known: u32,
+    /// The largest par of all boards that were not refused.
+    pub best_par: Option<Par>,
+    /// Boards that were refused.
+    pub rejections: Vec<RejectionToStore>,
+    /// What is held against the sender; `None`: nothing.
+    pub strike: Option<String>,
+    /// With so many strikes a worker is quarantined.
+    pub max_strikes: u32,
+}
+
+impl Store {
+    /// The answer to a batch that is stored already; `None`: it is not.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn stored_ack(&self, id: BatchId) -> Result<Option<Ack>, StoreError> {
+        let row = sqlx::query!(
+            "SELECT id, n_inserted, n_duplicate FROM batches WHERE batch = $1",
+            id.get()
+        )
+        .fetch_optional(&self.pool)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let count = |column, value: i32| super::narrow("batches", row.id, column, value.into());
+        Ok(Some(Ack {
+            n_inserted: count("n_inserted", row.n_inserted)?,
+            n_duplicate: count("n_duplicate", row.n_duplicate)?,
+            rejected: self.stored_rejections(row.id).await?,
+        }))
+    }
+
+    async fn stored_rejections(&self, batch_id: i64) -> Result<Vec<Rejection>, StoreError> {
+        let rows = sqlx::query!(
+            "SELECT board_idx, code, detail FROM rejections WHERE batch_id = $1 ORDER BY board_idx",
+            batch_id,
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        rows.into_iter()
+            .map(|row| {
+                let code = RejectCode::parse(&row.code).ok_or_else(|| StoreError::Unreadable {
+                    table: "rejections",
+                    id: batch_id,
+                    reason: format!("code {:?}", row.code),
+                })?;
+                Ok(Rejection {
+                    board_idx: super::narrow("rejections", batch_id, "board_idx", row.board_idx.into())?,
+                    code,
+                    detail: row.detail,
+                })
+            })
+            .collect()
+    }
+
+    /// Stores a batch with all that follows from it, and gives the answer once it is committed. A batch that was stored
+    /// meanwhile changes nothing and gets the stored answer.
+    ///
+    /// # Errors
+    /// [`StoreError`]; then nothing was stored.
+    pub async fn store_batch(&self, batch: &BatchToStore) -> Result<Ack, StoreError> {
+        let mut tx = self.begin().await?;
+        // Waits for another call with the same id to end, then finds its row.
+        let Some(batch_id) = tx.open_batch(batch.id, &batch.origin).await? else {
+            drop(tx);
+            let stored = self.stored_ack(batch.id).await?;
+            return Ok(stored.expect("the batch's row is there, and batches are never deleted"));
+        };
+        let former_best = match &batch.origin {
+            BatchOrigin::Lease(lease) => tx.best_par(lease.lot, lease.exit_row).await?,
+            BatchOrigin::Import(_) => None,
+        };
+        let inserted = tx.insert_boards(batch_id, &batch.boards).await?;
+        let n_offered = batch.boards.len() as u64;
+        let n_known = u64::from(batch.n_known) + n_offered - inserted.n_inserted;
+        let ack = Ack {
+            n_inserted: u32::try_from(inserted.n_inserted).expect("a batch has at most 10,000 boards"),
+            n_duplicate: u32::try_from(n_known).expect("a batch has at most 10,000 boards"),
+            rejected: batch
+                .rejections
+                .iter()
+                .map(|refused| refused.rejection.clone())
+                .collect(),
+        };
+        tx.store_rejections(batch_id, &batch.rejections).await?;
+        if let BatchOrigin::Lease(lease) = &batch.origin {
+            tx.note_records(lease, former_best, inserted.best_par).await?;
+            Store::count_boards(&mut tx, lease.job, inserted.n_inserted, n_known, batch.best_par).await?;
+            if let Some(par) = batch.best_par {
+                tx.note_aim(lease, par).await?;
+            }
+            if let Some(reason) = &batch.strike {
+                tx.note_strike(lease, reason, batch.max_strikes).await?;
+            }
+        }
+        tx.close_batch(batch_id, &ack).await?;
+        tx.commit().await?;
+        Ok(ack)
+    }
+}
+
+impl Tx {
+    /// Claims a batch id; `None`: it is stored.
+    async fn open_batch(&mut self, id: BatchId, origin: &BatchOrigin) -> Result<Option<i64>, StoreError> {
+        let (lease, source) = match origin {
+            BatchOrigin::Lease(lease) => (Some(lease), None),
+            BatchOrigin::Import(source) => (None, Some(text(source, 1_000))),
+        };
+        let row = sqlx::query!(
+            r#"
+            INSERT INTO batches (batch, worker_id, job_id, token, source)
+            VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT (batch) DO NOTHING
+            RETURNING id
+            "#,
+            id.get(),
+            lease.map(|lease| lease.worker_id),
+            lease.map(|lease| lease.job).map(JobId::get),
+            lease.map(|lease| lease.token).map(FencingToken::get),
+            source,
+        )
+        .fetch_optional(&mut *self.tx)
+        .await?;
+        Ok(row.map(|row| row.id))
+    }
+
+    async fn close_batch(&mut self, batch_id: i64, ack: &Ack) -> Result<(), StoreError> {
+        let done = sqlx::query!(
+            "UPDATE batches SET n_inserted = $2, n_duplicate = $3 WHERE id = $1",
+            batch_id,
+            i32::try_from(ack.n_inserted).expect("a batch has at most 10,000 boards"),
+            i32::try_from(ack.n_duplicate).expect("a batch has at most 10,000 boards"),
+        )
+        .execute(&mut *self.tx)
+        .await?;
+        assert_eq!(
+            done.rows_affected(),
+            1,
+            "batch {batch_id} was opened in this transaction"
+        );
+        Ok(())
+    }
+
+    async fn store_rejections(
+        &mut self,
+        batch_id: i64,
+        refused: &[RejectionToStore],
+    ) -> Result<(), StoreError> {
+        if refused.is_empty() {
+            return Ok(());
+        }
+        let index =
+            |refused: &RejectionToStore| i32::try_from(refused.rejection.board_idx).unwrap_or(i32::MAX);
+        let indices: Vec<i32> = refused.iter().map(index).collect();
+        let codes: Vec<String> = refused
+            .iter()
+            .map(|r| r.rejection.code.as_str().to_owned())
+            .collect();
+        let spellings: Vec<String> = refused
+            .iter()
+            .map(|r| text(&r.stated.canonical, MAX_SPELLING_BYTES))
+            .collect();
+        let pars: Vec<i32> = refused
+            .iter()
+            .map(|r| i32::try_from(r.stated.par).unwrap_or(i32::MAX))
+            .collect();
+        let details: Vec<String> = refused
+            .iter()
+            .map(|r| text(&r.rejection.detail, MAX_DETAIL_CHARS))
+            .collect();
+        sqlx::query!(
+            r#"
+            INSERT INTO rejections (batch_id, board_idx, code, canonical, stated_par, detail)
+            SELECT $1, * FROM unnest($2::integer[], $3::text[], $4::text[], $5::integer[], $6::text[])
+            "#,
+            batch_id,
+            &indices,
+            &codes,
+            &spellings,
+            &pars,
+            &details,
+        )
+        .execute(&mut *self.tx)
+        .await?;
+        Ok(())
+    }
+
+    async fn note_records(
+        &mut self,
+        lease: &LeaseOrigin,
+        former_best: Option<Par>,
+        inserted_best: Option<i16>,
+    ) -> Result<(), StoreError> {
+        let Some(par) = inserted_best.map(|par| Par::new(par.cast_unsigned())) else {
+            return Ok(());
+        };
+        if former_best.is_some_and(|former| par <= former) {
+            return Ok(());
+        }
+        let (width, height) = lease.lot;
+        let detail = format!("par {par} on {width}x{height}");
+        self.write_event(&about(lease, EventKind::RecordFound, &detail))
+            .await
+    }
+
+    async fn note_aim(&mut self, lease: &LeaseOrigin, par: Par) -> Result<(), StoreError> {
+        if self.end_hunt_at_par(lease.hunt, par).await? {
+            let detail = format!("a board of par {par} was found");
+            self.write_event(&about(lease, EventKind::HuntDone, &detail))
+                .await?;
+        }
+        Ok(())
+    }
+
+    async fn note_strike(
+        &mut self,
+        lease: &LeaseOrigin,
+        reason: &str,
+        max_strikes: u32,
+    ) -> Result<(), StoreError> {
+        let is_one_too_many = self.strike(lease.worker_id, reason, max_strikes.into()).await?;
+        self.write_event(&about(lease, EventKind::WorkerStruck, reason))
+            .await?;
+        if is_one_too_many {
+            self.write_event(&about(lease, EventKind::WorkerQuarantined, reason))
+                .await?;
+        }
+        Ok(())
+    }
+}
+
+fn about<'a>(lease: &LeaseOrigin, kind: EventKind, detail: &'a str) -> EventToWrite<'a> {
+    EventToWrite {
+        hunt: Some(lease.hunt),
+        job: Some(lease.job),
+        worker_id: Some(lease.worker_id),
+        ..EventToWrite::new("coordinator", kind, detail)
+    }
+}

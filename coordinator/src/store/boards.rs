@@ -1,0 +1,407 @@
+//! Boards: one row a cluster, one partition a par.
+//!
+//! Lists go par by par, hardest first, along each partition's key: an order over all partitions at once would sort
+//! every board there is.
+
+use board::Par;
+use board::cluster::Found;
+use board::geometry::Lot;
+use futures_util::TryStreamExt;
+use thiserror::Error;
+
+use super::{Store, StoreError, Tx, from_sql, narrow, to_sql};
+
+/// A board as it is kept: proved, and the representative of its cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoardRow {
+    /// Par, canonical spelling, size of the cluster, minimality, numbers of vehicles and walls.
+    pub found: Found,
+    /// The lot.
+    pub lot: Lot,
+    /// The hero's row, counted from 0 at the top.
+    pub exit_row: u8,
+}
+
+impl From<Found> for BoardRow {
+    fn from(found: Found) -> BoardRow {
+        let board = found.canonical.board();
+        BoardRow {
+            lot: board.lot(),
+            exit_row: board.exit_row(),
+            found,
+        }
+    }
+}
+
+/// How many boards of a par there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParCount {
+    /// The par.
+    pub par: Par,
+    /// Boards.
+    pub n_boards: u64,
+}
+
+/// Which boards to list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BoardFilter {
+    /// Of this lot; `None`: of any.
+    pub lot: Option<Lot>,
+    /// Of this par or more; `None`: of any.
+    pub least_par: Option<Par>,
+    /// Of this par or less; `None`: of any.
+    pub most_par: Option<Par>,
+}
+
+impl BoardFilter {
+    fn lot_to_sql(&self) -> (Option<i16>, Option<i16>) {
+        (
+            self.lot.map(|lot| lot.width().into()),
+            self.lot.map(|lot| lot.height().into()),
+        )
+    }
+}
+
+/// Why an export ended early.
+#[derive(Debug, Error)]
+pub enum ExportError {
+    /// The database did not go on.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The receiver took no more.
+    #[error("writing the export: {0}")]
+    Write(#[from] std::io::Error),
+}
+
+impl Store {
+    /// Which of these (par, spelling) are stored: their places in the list, ascending.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn known(&self, pars: &[i16], spellings: &[String]) -> Result<Vec<usize>, StoreError> {
+        assert_eq!(pars.len(), spellings.len(), "a key is a par and a spelling");
+        // LATERAL with LIMIT keeps the planner from joining the whole table: each key is looked up in its partition.
+        let mut rows = sqlx::query!(
+            r#"
+            SELECT k.idx AS "idx!"
+            FROM unnest($1::smallint[], $2::text[]) WITH ORDINALITY AS k (par, canonical, idx)
+            CROSS JOIN LATERAL (
+                SELECT FROM boards b WHERE b.par = k.par AND b.canonical = k.canonical COLLATE "C" LIMIT 1
+            ) hit
+            "#,
+            pars,
+            spellings,
+        )
+        .fetch(&self.pool);
+        let mut known = Vec::new();
+        while let Some(row) = rows.try_next().await? {
+            known.push(usize::try_from(row.idx - 1).expect("ordinality counts from 1"));
+        }
+        known.sort_unstable();
+        Ok(known)
+    }
+
+    /// How many boards of each par there are, ascending; of one lot, or of all.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn par_distribution(&self, lot: Option<Lot>) -> Result<Vec<ParCount>, StoreError> {
+        let (width, height) = BoardFilter {
+            lot,
+            ..BoardFilter::default()
+        }
+        .lot_to_sql();
+        let rows = sqlx::query!(
+            r#"
+            SELECT par, sum(n_boards)::bigint AS "n_boards!"
+            FROM board_counts
+            WHERE ($1::smallint IS NULL OR lot_width = $1) AND ($2::smallint IS NULL OR lot_height = $2)
+            GROUP BY par
+            ORDER BY par
+            "#,
+            width,
+            height,
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        rows.into_iter()
+            .map(|row| {
+                Ok(ParCount {
+                    par: Par::new(narrow("board_counts", 0, "par", row.par.into())?),
+                    n_boards: from_sql(row.n_boards),
+                })
+            })
+            .collect()
+    }
+
+    /// The hardest boards, by par falling, then spelling.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn hardest_boards(&self, lot: Option<Lot>, limit: usize) -> Result<Vec<BoardRow>, StoreError> {
+        let mut boards = Vec::new();
+        let filter = BoardFilter {
+            lot,
+            ..BoardFilter::default()
+        };
+        for count in self.pars_falling(&filter).await? {
+            let left = limit - boards.len();
+            if left == 0 {
+                break;
+            }
+            self.boards_of_par(count.par, &filter, left, |row| {
+                boards.push(row);
+                Ok(())
+            })
+            .await
+            .map_err(|error| match error {
+                ExportError::Store(error) => error,
+                ExportError::Write(_) => unreachable!("a vector takes what it is given"),
+            })?;
+        }
+        Ok(boards)
+    }
+
+    /// Hands every board to `each`, by par falling, then spelling, in bounded memory; how many.
+    ///
+    /// # Errors
+    /// [`ExportError::Store`] if the database goes away, [`ExportError::Write`] with what `each` says.
+    pub async fn export(
+        &self,
+        filter: &BoardFilter,
+        mut each: impl FnMut(BoardRow) -> std::io::Result<()>,
+    ) -> Result<u64, ExportError> {
+        let mut n_boards = 0;
+        for count in self.pars_falling(filter).await? {
+            n_boards += self
+                .boards_of_par(count.par, filter, usize::MAX, &mut each)
+                .await?;
+        }
+        Ok(n_boards)
+    }
+
+    async fn pars_falling(&self, filter: &BoardFilter) -> Result<Vec<ParCount>, StoreError> {
+        let mut counts = self.par_distribution(filter.lot).await?;
+        counts.retain(|count| {
+            filter.least_par.is_none_or(|least| count.par >= least)
+                && filter.most_par.is_none_or(|most| count.par <= most)
+        });
+        counts.reverse();
+        Ok(counts)
+    }
+
+    async fn boards_of_par(
+        &self,
+        par: Par,
+        filter: &BoardFilter,
+        limit: usize,
+        mut each: impl FnMut(BoardRow) -> std::io::Result<()>,
+    ) -> Result<u64, ExportError> {
+        let (width, height) = filter.lot_to_sql();
+        let mut rows = sqlx::query_as!(
+            SqlBoard,
+            r#"
+            SELECT par, canonical, lot_width, lot_height, exit_row, n_vehicles, n_walls, n_states, minimal
+            FROM boards
+            WHERE par = $1 AND ($2::smallint IS NULL OR lot_width = $2) AND ($3::smallint IS NULL OR lot_height = $3)
+            ORDER BY canonical
+            LIMIT $4
+            "#,
+            i16::try_from(par.get()).unwrap_or(i16::MAX),
+            width,
+            height,
+            to_sql(limit as u64),
+        )
+        .fetch(&self.pool);
+        let mut n_boards = 0;
+        while let Some(row) = rows.try_next().await.map_err(StoreError::from)? {
+            each(row.try_into()?)?;
+            n_boards += 1;
+        }
+        Ok(n_boards)
+    }
+
+    /// The spelling of the first board of a par, lot and exit row.
+    pub(super) async fn one_board(
+        &self,
+        par: i16,
+        lot: (i16, i16),
+        exit_row: i16,
+    ) -> Result<Option<String>, StoreError> {
+        let row = sqlx::query!(
+            r#"
+            SELECT canonical
+            FROM boards
+            WHERE par = $1 AND lot_width = $2 AND lot_height = $3 AND exit_row = $4
+            ORDER BY canonical
+            LIMIT 1
+            "#,
+            par,
+            lot.0,
+            lot.1,
+            exit_row,
+        )
+        .fetch_optional(&self.pool)
+        .await?;
+        Ok(row.map(|row| row.canonical))
+    }
+
+    /// Whether a board lies in the default partition, which has to stay empty.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn has_boards_beyond(&self) -> Result<bool, StoreError> {
+        let row = sqlx::query!(r#"SELECT EXISTS (SELECT FROM boards_beyond) AS "any!""#)
+            .fetch_one(&self.pool)
+            .await?;
+        Ok(row.any)
+    }
+}
+
+/// What an insert did.
+pub(super) struct Inserted {
+    /// Rows that were not there before.
+    pub(super) n_inserted: u64,
+    /// The largest par among them.
+    pub(super) best_par: Option<i16>,
+}
+
+impl Tx {
+    /// Stores boards that are not there yet, and counts them. `rows` are sorted by key and distinct: sorted input
+    /// is inserted nearly twice as fast, and two batches that share boards lock them in the same order, so they
+    /// cannot deadlock.
+    pub(super) async fn insert_boards(
+        &mut self,
+        batch_id: i64,
+        rows: &[BoardRow],
+    ) -> Result<Inserted, StoreError> {
+        debug_assert!(
+            rows.is_sorted_by(|a, b| key(a) < key(b)),
+            "rows are sorted by key and distinct"
+        );
+        let mut columns = Columns::default();
+        for row in rows {
+            columns.push(row);
+        }
+        let row = sqlx::query!(
+            r#"
+            WITH incoming AS (
+                SELECT * FROM unnest($2::smallint[], $3::text[], $4::smallint[], $5::smallint[], $6::smallint[],
+                        $7::smallint[], $8::smallint[], $9::bigint[], $10::boolean[])
+                    AS i (par, canonical, lot_width, lot_height, exit_row, n_vehicles, n_walls, n_states, minimal)
+            ), inserted AS (
+                INSERT INTO boards (batch_id, par, canonical, lot_width, lot_height, exit_row, n_vehicles, n_walls,
+                    n_states, minimal)
+                SELECT $1, par, canonical, lot_width, lot_height, exit_row, n_vehicles, n_walls, n_states, minimal
+                FROM incoming
+                ORDER BY par, canonical COLLATE "C"
+                ON CONFLICT (par, canonical) DO NOTHING
+                RETURNING lot_width, lot_height, exit_row, n_walls, par
+            ), counted AS (
+                INSERT INTO board_counts (lot_width, lot_height, exit_row, n_walls, par, n_boards)
+                SELECT lot_width, lot_height, exit_row, n_walls, par, count(*)
+                FROM inserted
+                GROUP BY lot_width, lot_height, exit_row, n_walls, par
+                ORDER BY lot_width, lot_height, exit_row, n_walls, par
+                ON CONFLICT (lot_width, lot_height, exit_row, n_walls, par)
+                    DO UPDATE SET n_boards = board_counts.n_boards + EXCLUDED.n_boards
+            )
+            SELECT count(*) AS "n_inserted!", max(par) AS best_par FROM inserted
+            "#,
+            batch_id,
+            &columns.pars,
+            &columns.canonicals,
+            &columns.lot_widths,
+            &columns.lot_heights,
+            &columns.exit_rows,
+            &columns.n_vehicles,
+            &columns.n_walls,
+            &columns.n_states,
+            &columns.minimals as &[Option<bool>],
+        )
+        .fetch_one(&mut *self.tx)
+        .await?;
+        Ok(Inserted {
+            n_inserted: from_sql(row.n_inserted),
+            best_par: row.best_par,
+        })
+    }
+}
+
+fn key(row: &BoardRow) -> (Par, &str) {
+    (row.found.par, row.found.canonical.as_str())
+}
+
+#[derive(Default)]
+struct Columns {
+    pars: Vec<i16>,
+    canonicals: Vec<String>,
+    lot_widths: Vec<i16>,
+    lot_heights: Vec<i16>,
+    exit_rows: Vec<i16>,
+    n_vehicles: Vec<i16>,
+    n_walls: Vec<i16>,
+    n_states: Vec<i64>,
+    minimals: Vec<Option<bool>>,
+}
+
+impl Columns {
+    fn push(&mut self, row: &BoardRow) {
+        // No board with a par beyond 32,767 fits into 64 squares: its cluster would be too large to prove.
+        self.pars
+            .push(i16::try_from(row.found.par.get()).expect("a par that can be proved fits 15 bits"));
+        self.canonicals.push(row.found.canonical.as_str().to_owned());
+        self.lot_widths.push(row.lot.width().into());
+        self.lot_heights.push(row.lot.height().into());
+        self.exit_rows.push(row.exit_row.into());
+        self.n_vehicles.push(row.found.n_vehicles.into());
+        self.n_walls.push(row.found.n_walls.into());
+        self.n_states.push(to_sql(row.found.states));
+        self.minimals.push(row.found.minimal);
+    }
+}
+
+/// A row of `boards`, without its batch.
+struct SqlBoard {
+    par: i16,
+    canonical: String,
+    lot_width: i16,
+    lot_height: i16,
+    exit_row: i16,
+    n_vehicles: i16,
+    n_walls: i16,
+    n_states: i64,
+    minimal: Option<bool>,
+}
+
+impl TryFrom<SqlBoard> for BoardRow {
+    type Error = StoreError;
+
+    fn try_from(row: SqlBoard) -> Result<BoardRow, StoreError> {
+        let unreadable = |reason: String| StoreError::Unreadable {
+            table: "boards",
+            id: 0,
+            reason: format!("{}: {reason}", row.canonical),
+        };
+        let small = |column, value: i16| narrow::<u8>("boards", 0, column, value.into());
+        let lot = Lot::new(
+            small("lot_width", row.lot_width)?,
+            small("lot_height", row.lot_height)?,
+        )
+        .map_err(|error| unreadable(error.to_string()))?;
+        let canonical =
+            board::Canonical::parse(&row.canonical).map_err(|error| unreadable(error.to_string()))?;
+        Ok(BoardRow {
+            found: Found {
+                par: Par::new(narrow("boards", 0, "par", row.par.into())?),
+                canonical,
+                states: from_sql(row.n_states),
+                minimal: row.minimal,
+                n_vehicles: small("n_vehicles", row.n_vehicles)?,
+                n_walls: small("n_walls", row.n_walls)?,
+            },
+            lot,
+            exit_row: small("exit_row", row.exit_row)?,
+        })
+    }
+}

@@ -1,0 +1,130 @@
+//! Events: who did what and when.
+
+use proto::ids::{HuntId, JobId};
+
+use super::{Store, StoreError, Tx, text};
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// A hunt was asked for.
+    HuntCreated,
+    /// A hunt was asked for again.
+    HuntExtended,
+    /// A hunt was paused.
+    HuntPaused,
+    /// A hunt was resumed.
+    HuntResumed,
+    /// A hunt's budget is spent.
+    HuntDone,
+    /// A hunt was cancelled.
+    HuntCancelled,
+    /// A lease ran out.
+    JobExpired,
+    /// An attempt failed.
+    JobFailed,
+    /// A job failed too often.
+    JobParked,
+    /// A worker said hello.
+    WorkerJoined,
+    /// A worker took its leave or was given up.
+    WorkerLeft,
+    /// A worker sent a board that was wrong.
+    WorkerStruck,
+    /// A worker gets no more leases.
+    WorkerQuarantined,
+    /// A board of a new largest par for its lot was stored.
+    RecordFound,
+    /// The default partition of boards is in use.
+    BoardsBeyond,
+    /// Boards were imported.
+    BoardsImported,
+}
+
+impl EventKind {
+    /// As the database spells it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            EventKind::HuntCreated => "hunt_created",
+            EventKind::HuntExtended => "hunt_extended",
+            EventKind::HuntPaused => "hunt_paused",
+            EventKind::HuntResumed => "hunt_resumed",
+            EventKind::HuntDone => "hunt_done",
+            EventKind::HuntCancelled => "hunt_cancelled",
+            EventKind::JobExpired => "job_expired",
+            EventKind::JobFailed => "job_failed",
+            EventKind::JobParked => "job_parked",
+            EventKind::WorkerJoined => "worker_joined",
+            EventKind::WorkerLeft => "worker_left",
+            EventKind::WorkerStruck => "worker_struck",
+            EventKind::WorkerQuarantined => "worker_quarantined",
+            EventKind::RecordFound => "record_found",
+            EventKind::BoardsBeyond => "boards_beyond",
+            EventKind::BoardsImported => "boards_imported",
+        }
+    }
+}
+
+/// One event, to be written.
+#[derive(Clone, Debug)]
+pub struct EventToWrite<'a> {
+    /// Who: `coordinator`, `operator`, or a worker's name.
+    pub actor: &'a str,
+    /// What.
+    pub kind: EventKind,
+    /// Which hunt, if one is concerned.
+    pub hunt: Option<HuntId>,
+    /// Which job, if one is concerned.
+    pub job: Option<JobId>,
+    /// Which worker (`workers.id`), if one is concerned.
+    pub worker_id: Option<i64>,
+    /// In a sentence.
+    pub detail: &'a str,
+}
+
+impl<'a> EventToWrite<'a> {
+    /// An event that concerns nobody yet.
+    pub fn new(actor: &'a str, kind: EventKind, detail: &'a str) -> EventToWrite<'a> {
+        EventToWrite {
+            actor,
+            kind,
+            hunt: None,
+            job: None,
+            worker_id: None,
+            detail,
+        }
+    }
+}
+
+impl Tx {
+    /// Writes an event with the other statements.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn write_event(&mut self, event: &EventToWrite<'_>) -> Result<(), StoreError> {
+        sqlx::query!(
+            "INSERT INTO events (actor, kind, hunt_id, job_id, worker_id, detail) VALUES ($1, $2, $3, $4, $5, $6)",
+            text(event.actor, 120),
+            event.kind.as_str(),
+            event.hunt.map(HuntId::get),
+            event.job.map(JobId::get),
+            event.worker_id,
+            text(event.detail, 1_000),
+        )
+        .execute(&mut *self.tx)
+        .await?;
+        Ok(())
+    }
+}
+
+impl Store {
+    /// Writes one event.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn write_event(&self, event: &EventToWrite<'_>) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        tx.write_event(event).await?;
+        tx.commit().await
+    }
+}

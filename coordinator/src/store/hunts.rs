@@ -1,0 +1,533 @@
+//! Hunts: what operators ask for, and how far each is.
+
+use board::Par;
+use board::geometry::Lot;
+use board::space::{BoardSpace, LengthWeight, SpaceFields};
+use proto::convert::{NewHunt, Strategy};
+use proto::ids::HuntId;
+use thiserror::Error;
+use time::OffsetDateTime;
+
+use super::{EventKind, EventToWrite, Store, StoreError, Tx, from_sql, narrow, to_sql};
+
+/// Whether a hunt goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HuntState {
+    /// Jobs are planned and leased.
+    Running,
+    /// It may go on.
+    Paused,
+    /// Its budget is spent.
+    Done,
+    /// An operator ended it.
+    Cancelled,
+}
+
+impl HuntState {
+    /// As the database and the command line spell it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            HuntState::Running => "running",
+            HuntState::Paused => "paused",
+            HuntState::Done => "done",
+            HuntState::Cancelled => "cancelled",
+        }
+    }
+
+    /// Whether it is done or cancelled: no board will be found for it any more.
+    pub fn is_over(self) -> bool {
+        matches!(self, HuntState::Done | HuntState::Cancelled)
+    }
+
+    fn parse(hunt_id: i64, spelling: &str) -> Result<HuntState, StoreError> {
+        [
+            HuntState::Running,
+            HuntState::Paused,
+            HuntState::Done,
+            HuntState::Cancelled,
+        ]
+        .into_iter()
+        .find(|state| state.as_str() == spelling)
+        .ok_or_else(|| unreadable(hunt_id, format!("state {spelling:?}")))
+    }
+}
+
+/// A hunt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HuntRecord {
+    /// Its number.
+    pub id: HuntId,
+    /// Its label.
+    pub name: String,
+    /// Which boards are hunted.
+    pub space: BoardSpace,
+    /// Which kinds of job it is cut into.
+    pub strategy: Strategy,
+    /// Where its jobs' seeds start.
+    pub seed: u64,
+    /// Higher goes first.
+    pub priority: i32,
+    /// Whether it goes on.
+    pub state: HuntState,
+    /// When its time is up; `None`: no limit, or paused.
+    pub ends_at: Option<OffsetDateTime>,
+    /// No job of this number or above; `None`: no limit.
+    pub end_number: Option<u64>,
+    /// It is done when a board of this par is stored for it.
+    pub until_par: Option<Par>,
+    /// Jobs planned so far.
+    pub next_number: u64,
+    /// When it was first asked for.
+    pub created_at: OffsetDateTime,
+    /// When it was done or cancelled; `None`: it is not over.
+    pub ended_at: Option<OffsetDateTime>,
+}
+
+/// How far a hunt is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HuntProgress {
+    /// The hunt.
+    pub hunt: HuntId,
+    /// Whether it goes on.
+    pub state: HuntState,
+    /// Boards of its lot and exit row in the database, whoever found them.
+    pub n_boards: u64,
+    /// Boards that it found first.
+    pub n_new: u64,
+    /// Boards that it found and that were known.
+    pub n_known: u64,
+    /// Jobs carried out.
+    pub jobs_done: u64,
+    /// Jobs that a worker holds.
+    pub jobs_leased: u64,
+    /// Jobs waiting.
+    pub jobs_queued: u64,
+    /// Jobs that failed too often.
+    pub jobs_parked: u64,
+    /// Clusters explored by its finished jobs.
+    pub n_clusters: u64,
+    /// Positions explored a second, by the last beats.
+    pub positions_per_s: f64,
+    /// The largest par in the database of its lot and exit row.
+    pub best_par: Option<Par>,
+    /// The canonical spelling of one such board.
+    pub hardest: Option<String>,
+}
+
+/// Why a hunt was not created.
+#[derive(Debug, Error)]
+pub enum CreateHuntError {
+    /// The name is taken by a hunt of another space.
+    #[error("hunt {name:?} exists and hunts other boards; choose another name")]
+    NameTaken {
+        /// The name asked for.
+        name: String,
+    },
+    /// The database did not do it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Store {
+    /// Creates a hunt, or, when there is one of this name and space, lets it go on with a new budget, strategy and
+    /// priority. A hunt that goes on keeps its seed and the numbers of its jobs, so that no seed is used twice.
+    ///
+    /// `drawn_seed` is taken if the wish names none.
+    ///
+    /// # Errors
+    /// [`CreateHuntError::NameTaken`] if the name belongs to another space.
+    pub async fn create_hunt(&self, wish: &NewHunt, drawn_seed: u64) -> Result<HuntRecord, CreateHuntError> {
+        let mut tx = self.begin().await?;
+        let (hunt, kind) = if let Some(hunt) = tx.insert_hunt(wish, wish.seed.unwrap_or(drawn_seed)).await? {
+            (hunt, EventKind::HuntCreated)
+        } else {
+            let known = tx.hunt_by_name(&wish.name).await?;
+            let Some(known) = known.filter(|known| known.space == wish.space) else {
+                return Err(CreateHuntError::NameTaken {
+                    name: wish.name.clone(),
+                });
+            };
+            (tx.extend_hunt(known.id, wish).await?, EventKind::HuntExtended)
+        };
+        let detail = format!("{} {}, {}", hunt.name, hunt.space.lot(), hunt.strategy.as_str());
+        let event = EventToWrite {
+            hunt: Some(hunt.id),
+            ..EventToWrite::new("operator", kind, &detail)
+        };
+        tx.write_event(&event).await?;
+        tx.commit().await?;
+        Ok(hunt)
+    }
+
+    /// All hunts, newest first; at most 1,000.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn list_hunts(&self) -> Result<Vec<HuntRecord>, StoreError> {
+        let rows = sqlx::query_as!(HuntRow, "SELECT * FROM hunts ORDER BY id DESC LIMIT 1000")
+            .fetch_all(&self.pool)
+            .await?;
+        rows.into_iter().map(HuntRecord::try_from).collect()
+    }
+
+    /// A hunt; `None`: there is none of this number.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn hunt(&self, id: HuntId) -> Result<Option<HuntRecord>, StoreError> {
+        let row = sqlx::query_as!(HuntRow, "SELECT * FROM hunts WHERE id = $1", id.get())
+            .fetch_optional(&self.pool)
+            .await?;
+        row.map(HuntRecord::try_from).transpose()
+    }
+
+    /// Pauses a running hunt. False: it was not running.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn pause_hunt(&self, id: HuntId) -> Result<bool, StoreError> {
+        let done = sqlx::query!(
+            r#"
+            UPDATE hunts SET state = 'paused', time_left = greatest(ends_at - now(), interval '0'), ends_at = NULL
+            WHERE id = $1 AND state = 'running'
+            "#,
+            id.get(),
+        )
+        .execute(&self.pool)
+        .await?;
+        self.note_hunt(done.rows_affected(), id, EventKind::HuntPaused)
+            .await
+    }
+
+    /// Resumes a paused hunt. False: it was not paused.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn resume_hunt(&self, id: HuntId) -> Result<bool, StoreError> {
+        let done = sqlx::query!(
+            r#"
+            UPDATE hunts SET state = 'running', ends_at = now() + time_left, time_left = NULL
+            WHERE id = $1 AND state = 'paused'
+            "#,
+            id.get(),
+        )
+        .execute(&self.pool)
+        .await?;
+        self.note_hunt(done.rows_affected(), id, EventKind::HuntResumed)
+            .await
+    }
+
+    /// Ends a hunt for good. False: it was over.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn cancel_hunt(&self, id: HuntId) -> Result<bool, StoreError> {
+        let done = sqlx::query!(
+            r#"
+            UPDATE hunts SET state = 'cancelled', time_left = NULL, ended_at = now(), end_reason = 'operator'
+            WHERE id = $1 AND state IN ('running', 'paused')
+            "#,
+            id.get(),
+        )
+        .execute(&self.pool)
+        .await?;
+        self.note_hunt(done.rows_affected(), id, EventKind::HuntCancelled)
+            .await
+    }
+
+    async fn note_hunt(&self, n_rows: u64, id: HuntId, kind: EventKind) -> Result<bool, StoreError> {
+        assert!(
+            n_rows <= 1,
+            "hunts.id is a primary key, yet {n_rows} rows have {id}"
+        );
+        if n_rows == 1 {
+            let event = EventToWrite {
+                hunt: Some(id),
+                ..EventToWrite::new("operator", kind, "")
+            };
+            self.write_event(&event).await?;
+        }
+        Ok(n_rows == 1)
+    }
+
+    /// Ends the hunts whose time is up or whose jobs are all over; which they are, and why.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn end_spent_hunts(&self) -> Result<Vec<(HuntId, String)>, StoreError> {
+        let rows = sqlx::query!(
+            r#"
+            UPDATE hunts SET state = 'done', ended_at = now(),
+                end_reason = CASE WHEN ends_at <= now() THEN 'time' ELSE 'jobs' END
+            WHERE state = 'running' AND (ends_at <= now() OR next_number >= end_number AND NOT EXISTS (
+                SELECT FROM jobs WHERE jobs.hunt_id = hunts.id AND jobs.state IN ('queued', 'leased')))
+            RETURNING id, end_reason AS "end_reason!"
+            "#,
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        Ok(rows
+            .into_iter()
+            .map(|row| (hunt_id(row.id), row.end_reason))
+            .collect())
+    }
+
+    /// Takes the waiting jobs of hunts that are over off the queue; how many.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn cancel_jobs_of_ended_hunts(&self) -> Result<u64, StoreError> {
+        let done = sqlx::query!(
+            r#"
+            UPDATE jobs SET state = 'cancelled', ended_at = now()
+            FROM hunts
+            WHERE hunts.id = jobs.hunt_id AND hunts.state IN ('done', 'cancelled') AND jobs.state = 'queued'
+            "#,
+        )
+        .execute(&self.pool)
+        .await?;
+        Ok(done.rows_affected())
+    }
+
+    /// How far a hunt is; `None`: there is none of this number. Cheap: kept counts, and a look at its jobs.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn hunt_progress(&self, id: HuntId) -> Result<Option<HuntProgress>, StoreError> {
+        let Some(row) = sqlx::query!(
+            r#"
+            SELECT p.state AS "state!", p.jobs_done AS "jobs_done!", p.jobs_leased AS "jobs_leased!",
+                p.jobs_queued AS "jobs_queued!", p.jobs_parked AS "jobs_parked!", p.boards_new AS "boards_new!",
+                p.boards_known AS "boards_known!", p.clusters AS "clusters!", p.positions_per_s AS "positions_per_s!",
+                h.lot_width, h.lot_height, h.exit_row, c.n_boards AS "n_boards!", c.best_par
+            FROM hunt_progress p
+            JOIN hunts h ON h.id = p.hunt_id
+            CROSS JOIN LATERAL (
+                SELECT coalesce(sum(n_boards), 0)::bigint AS n_boards, max(par) AS best_par
+                FROM board_counts b
+                WHERE b.lot_width = h.lot_width AND b.lot_height = h.lot_height AND b.exit_row = h.exit_row
+            ) c
+            WHERE p.hunt_id = $1
+            "#,
+            id.get(),
+        )
+        .fetch_optional(&self.pool)
+        .await?
+        else {
+            return Ok(None);
+        };
+        let hardest = match row.best_par {
+            Some(par) => {
+                self.one_board(par, (row.lot_width, row.lot_height), row.exit_row)
+                    .await?
+            }
+            None => None,
+        };
+        Ok(Some(HuntProgress {
+            hunt: id,
+            state: HuntState::parse(id.get(), &row.state)?,
+            n_boards: from_sql(row.n_boards),
+            n_new: from_sql(row.boards_new),
+            n_known: from_sql(row.boards_known),
+            jobs_done: from_sql(row.jobs_done),
+            jobs_leased: from_sql(row.jobs_leased),
+            jobs_queued: from_sql(row.jobs_queued),
+            jobs_parked: from_sql(row.jobs_parked),
+            n_clusters: from_sql(row.clusters),
+            positions_per_s: row.positions_per_s,
+            best_par: row
+                .best_par
+                .map(|par| narrow("hunts", id.get(), "par", par.into()).map(Par::new))
+                .transpose()?,
+            hardest,
+        }))
+    }
+}
+
+impl Tx {
+    /// Inserts a hunt; `None`: the name is taken.
+    async fn insert_hunt(&mut self, wish: &NewHunt, seed: u64) -> Result<Option<HuntRecord>, StoreError> {
+        let fields = wish.space.fields();
+        let lengths: Vec<i16> = fields.lengths.iter().map(|entry| entry.length.into()).collect();
+        let weights: Vec<i32> = fields.lengths.iter().map(|entry| entry.weight.into()).collect();
+        let row = sqlx::query_as!(
+            HuntRow,
+            r#"
+            INSERT INTO hunts (name, lot_width, lot_height, exit_row, hero_length, first_vehicles, last_vehicles,
+                first_walls, last_walls, lengths, weights, strategy, seed, priority, ends_at, end_number, until_par)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
+                now() + make_interval(secs => $15), $16, $17)
+            ON CONFLICT (name) DO NOTHING
+            RETURNING *
+            "#,
+            wish.name,
+            i16::from(fields.lot.width()),
+            i16::from(fields.lot.height()),
+            i16::from(fields.exit_row),
+            i16::from(fields.hero_length),
+            i16::from(*fields.vehicles.start()),
+            i16::from(*fields.vehicles.end()),
+            i16::from(*fields.walls.start()),
+            i16::from(*fields.walls.end()),
+            &lengths,
+            &weights,
+            wish.strategy.as_str(),
+            seed.cast_signed(),
+            wish.priority,
+            wish.budget.time.map(|time| time.as_secs_f64()) as Option<f64>,
+            wish.budget.n_jobs.map(to_sql),
+            wish.budget.until_par.map(|par| i16::try_from(par.get()).unwrap_or(i16::MAX)),
+        )
+        .fetch_optional(&mut *self.tx)
+        .await?;
+        row.map(HuntRecord::try_from).transpose()
+    }
+
+    async fn hunt_by_name(&mut self, name: &str) -> Result<Option<HuntRecord>, StoreError> {
+        let row = sqlx::query_as!(
+            HuntRow,
+            "SELECT * FROM hunts WHERE name = $1 FOR NO KEY UPDATE",
+            name
+        )
+        .fetch_optional(&mut *self.tx)
+        .await?;
+        row.map(HuntRecord::try_from).transpose()
+    }
+
+    async fn extend_hunt(&mut self, id: HuntId, wish: &NewHunt) -> Result<HuntRecord, StoreError> {
+        let row = sqlx::query_as!(
+            HuntRow,
+            r#"
+            UPDATE hunts SET state = 'running', strategy = $2, priority = $3,
+                ends_at = now() + make_interval(secs => $4), time_left = NULL, end_number = next_number + $5,
+                until_par = $6, ended_at = NULL, end_reason = NULL
+            WHERE id = $1
+            RETURNING *
+            "#,
+            id.get(),
+            wish.strategy.as_str(),
+            wish.priority,
+            wish.budget.time.map(|time| time.as_secs_f64()) as Option<f64>,
+            wish.budget.n_jobs.map(to_sql),
+            wish.budget
+                .until_par
+                .map(|par| i16::try_from(par.get()).unwrap_or(i16::MAX)),
+        )
+        .fetch_one(&mut *self.tx)
+        .await?;
+        row.try_into()
+    }
+
+    /// Ends a running hunt whose aim is reached by a board of this par. True: it was.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn end_hunt_at_par(&mut self, id: HuntId, par: Par) -> Result<bool, StoreError> {
+        let done = sqlx::query!(
+            r#"
+            UPDATE hunts SET state = 'done', ended_at = now(), end_reason = 'par'
+            WHERE id = $1 AND state = 'running' AND until_par <= $2
+            "#,
+            id.get(),
+            i16::try_from(par.get()).unwrap_or(i16::MAX),
+        )
+        .execute(&mut *self.tx)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+}
+
+/// A row of `hunts`, all columns.
+pub(super) struct HuntRow {
+    pub(super) id: i64,
+    pub(super) name: String,
+    pub(super) lot_width: i16,
+    pub(super) lot_height: i16,
+    pub(super) exit_row: i16,
+    pub(super) hero_length: i16,
+    pub(super) first_vehicles: i16,
+    pub(super) last_vehicles: i16,
+    pub(super) first_walls: i16,
+    pub(super) last_walls: i16,
+    pub(super) lengths: Vec<i16>,
+    pub(super) weights: Vec<i32>,
+    pub(super) strategy: String,
+    pub(super) seed: i64,
+    pub(super) priority: i32,
+    pub(super) state: String,
+    pub(super) ends_at: Option<OffsetDateTime>,
+    #[expect(
+        dead_code,
+        reason = "query_as! reads every column; only SQL has a use for this one"
+    )]
+    pub(super) time_left: Option<sqlx::postgres::types::PgInterval>,
+    pub(super) end_number: Option<i64>,
+    pub(super) until_par: Option<i16>,
+    pub(super) next_number: i64,
+    pub(super) created_at: OffsetDateTime,
+    pub(super) ended_at: Option<OffsetDateTime>,
+    #[expect(
+        dead_code,
+        reason = "query_as! reads every column; only SQL has a use for this one"
+    )]
+    pub(super) end_reason: Option<String>,
+}
+
+impl TryFrom<HuntRow> for HuntRecord {
+    type Error = StoreError;
+
+    fn try_from(row: HuntRow) -> Result<HuntRecord, StoreError> {
+        let small = |column, value: i16| narrow::<u8>("hunts", row.id, column, value.into());
+        let lengths = row.lengths.iter().zip(&row.weights).map(|(&length, &weight)| {
+            Ok(LengthWeight {
+                length: small("lengths", length)?,
+                weight: narrow("hunts", row.id, "weights", weight.into())?,
+            })
+        });
+        let lot = Lot::new(
+            small("lot_width", row.lot_width)?,
+            small("lot_height", row.lot_height)?,
+        )
+        .map_err(|error| unreadable(row.id, error.to_string()))?;
+        let fields = SpaceFields {
+            lot,
+            exit_row: small("exit_row", row.exit_row)?,
+            hero_length: small("hero_length", row.hero_length)?,
+            vehicles: small("first_vehicles", row.first_vehicles)?
+                ..=small("last_vehicles", row.last_vehicles)?,
+            walls: small("first_walls", row.first_walls)?..=small("last_walls", row.last_walls)?,
+            lengths: lengths.collect::<Result<_, StoreError>>()?,
+        };
+        Ok(HuntRecord {
+            id: hunt_id(row.id),
+            space: BoardSpace::new(fields).map_err(|error| unreadable(row.id, error.to_string()))?,
+            strategy: Strategy::parse(&row.strategy)
+                .ok_or_else(|| unreadable(row.id, format!("strategy {:?}", row.strategy)))?,
+            state: HuntState::parse(row.id, &row.state)?,
+            until_par: row
+                .until_par
+                .map(|par| narrow("hunts", row.id, "until_par", par.into()).map(Par::new))
+                .transpose()?,
+            name: row.name,
+            seed: row.seed.cast_unsigned(),
+            priority: row.priority,
+            ends_at: row.ends_at,
+            end_number: row.end_number.map(from_sql),
+            next_number: from_sql(row.next_number),
+            created_at: row.created_at,
+            ended_at: row.ended_at,
+        })
+    }
+}
+
+pub(super) fn hunt_id(id: i64) -> HuntId {
+    HuntId::new(id).expect("identities start at 1")
+}
+
+fn unreadable(id: i64, reason: String) -> StoreError {
+    StoreError::Unreadable {
+        table: "hunts",
+        id,
+        reason,
+    }
+}

@@ -1,0 +1,190 @@
+//! The only SQL: rows to types and back, one statement a function.
+//!
+//! Every write under a lease names job, token and holder in its WHERE, so that a former holder changes nothing.
+//! Time is the database's. What a worker claims goes into columns that say so; what stands in `boards` was handed
+//! over by [`crate::prove`].
+
+mod batches;
+mod boards;
+mod events;
+mod hunts;
+mod jobs;
+mod leases;
+mod planning;
+mod workers;
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{PgPool, Postgres, Transaction};
+use thiserror::Error;
+
+pub use batches::{BatchOrigin, BatchToStore, RejectionToStore};
+pub use boards::{BoardFilter, BoardRow, ExportError, ParCount};
+pub use events::{EventKind, EventToWrite};
+pub use hunts::{CreateHuntError, HuntProgress, HuntRecord, HuntState};
+pub use jobs::{AttemptRecord, JobFilter, JobRecord, JobState};
+pub use leases::{BeatOutcome, Expired};
+pub use planning::{HuntToPlan, JobToInsert, Measured, StartsQuery};
+pub use workers::{LeaseOrigin, WorkerRecord, WorkerStanding};
+
+/// The migrations, part of the program. sqlx runs them under a Postgres advisory lock, so that of several
+/// coordinators starting at once one migrates and the others wait.
+pub static MIGRATOR: Migrator = sqlx::migrate!("../migrations");
+
+/// How long a call waits for a free connection before it answers that the database is away.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The database: everything that the farm remembers. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Store {
+    pool: PgPool,
+}
+
+/// Several statements that take effect together or not at all.
+pub struct Tx {
+    tx: Transaction<'static, Postgres>,
+}
+
+/// Why the database did not do what was asked.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// It is away, or refused the statement.
+    #[error("database: {0}")]
+    Database(#[from] sqlx::Error),
+    /// The address does not read as one.
+    #[error("database address: {0}")]
+    Address(String),
+    /// The migrations did not run.
+    #[error("migration: {0}")]
+    Migrate(#[from] MigrateError),
+    /// A row holds what this version cannot read.
+    #[error("{table} {id}: {reason}")]
+    Unreadable {
+        /// The table.
+        table: &'static str,
+        /// The row.
+        id: i64,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl StoreError {
+    /// Whether the same call may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        match self {
+            StoreError::Database(error) => match error {
+                sqlx::Error::Io(_)
+                | sqlx::Error::Tls(_)
+                | sqlx::Error::PoolTimedOut
+                | sqlx::Error::PoolClosed
+                | sqlx::Error::WorkerCrashed => true,
+                // Class 08 connection, 40 rollback (deadlock, serialisation), 53 resources, 57 operator.
+                sqlx::Error::Database(error) => error.code().is_some_and(|code| {
+                    ["08", "40", "53", "57"]
+                        .iter()
+                        .any(|class| code.starts_with(class))
+                }),
+                _ => false,
+            },
+            StoreError::Address(_) | StoreError::Migrate(_) | StoreError::Unreadable { .. } => false,
+        }
+    }
+}
+
+impl Store {
+    /// Connects to a database, e.g. `postgres://parforce@localhost/parforce`, or over a socket:
+    /// `postgres://parforce@localhost/parforce?host=/run/postgresql`.
+    ///
+    /// # Errors
+    /// [`StoreError::Address`] if the address does not read as one, [`StoreError::Database`] if nobody answers.
+    pub async fn connect(url: &str, max_connections: u32) -> Result<Store, StoreError> {
+        // sqlx takes a missing user for "anonymous", which no server knows: name the variable that is missing instead.
+        let options = PgConnectOptions::from_str(url)
+            .map_err(|error| StoreError::Address(error.to_string()))?
+            .application_name("parforce");
+        let pool = PgPoolOptions::new()
+            .max_connections(max_connections)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
+            .connect_with(options)
+            .await?;
+        Ok(Store { pool })
+    }
+
+    /// The database behind a pool that is open already.
+    pub fn from_pool(pool: PgPool) -> Store {
+        Store { pool }
+    }
+
+    /// Brings the database up to this version; does nothing if it is.
+    ///
+    /// # Errors
+    /// [`StoreError::Migrate`] if a migration fails, was changed after it ran, or a newer version ran here.
+    pub async fn migrate(&self) -> Result<(), StoreError> {
+        Ok(MIGRATOR.run(&self.pool).await?)
+    }
+
+    /// Asks for a sign of life.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if there is none.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        sqlx::query!(r#"SELECT 1 AS "one!""#)
+            .fetch_one(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    /// Waits until running statements are done and closes all connections.
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+
+    /// Starts statements that belong together.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the database is away.
+    pub async fn begin(&self) -> Result<Tx, StoreError> {
+        Ok(Tx {
+            tx: self.pool.begin().await?,
+        })
+    }
+}
+
+impl Tx {
+    /// Makes them take effect. Dropped without this, nothing happened.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if they could not.
+    pub async fn commit(self) -> Result<(), StoreError> {
+        Ok(self.tx.commit().await?)
+    }
+}
+
+/// A count of the program as the database keeps it. Numbers beyond 2^63 are only ever claimed, never counted.
+fn to_sql(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// A count of the database, which a CHECK keeps from being negative.
+fn from_sql(count: i64) -> u64 {
+    u64::try_from(count).expect("counts in the database are checked to be 0 or more")
+}
+
+/// A small number of the database, which is within its type's bounds by a CHECK or by who wrote it.
+fn narrow<T: TryFrom<i64>>(table: &'static str, id: i64, column: &str, value: i64) -> Result<T, StoreError> {
+    T::try_from(value).map_err(|_| StoreError::Unreadable {
+        table,
+        id,
+        reason: format!("{column} is {value}, which is out of bounds"),
+    })
+}
+
+/// The text in a form that Postgres takes: without NUL, cut off.
+fn text(text: &str, max_chars: usize) -> String {
+    text.chars().filter(|c| *c != '\0').take(max_chars).collect()
+}

@@ -1,0 +1,264 @@
+//! What planning needs: a hunt to cut, how long its jobs took, hard boards to start from, and a place for new jobs.
+
+use board::Par;
+use board::canonical::Canonical;
+use board::job::JobSpec;
+use board::space::BoardSpace;
+use prost::Message;
+use proto::convert::{JobKind, Strategy};
+use proto::ids::HuntId;
+use proto::v1;
+
+use super::{Store, StoreError, Tx, from_sql, hunts::HuntRow, to_sql};
+use crate::store::HuntRecord;
+
+/// A hunt that may have more jobs, locked until the end of the transaction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HuntToPlan {
+    /// The hunt.
+    pub hunt: HuntId,
+    /// Which boards are hunted.
+    pub space: BoardSpace,
+    /// Which kinds of job it is cut into.
+    pub strategy: Strategy,
+    /// Where its jobs' seeds start.
+    pub seed: u64,
+    /// The number of the next job.
+    pub next_number: u64,
+    /// No job of this number or above; `None`: no limit.
+    pub end_number: Option<u64>,
+    /// Its jobs that wait to be leased.
+    pub n_queued: u64,
+}
+
+/// How long jobs took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// Jobs looked at.
+    pub n_jobs: u64,
+    /// Iterations they did.
+    pub n_iterations: u64,
+    /// Time from their grants to their ends, in seconds, added up.
+    pub seconds: f64,
+}
+
+/// A job to be put on the queue.
+#[derive(Clone, Debug)]
+pub struct JobToInsert {
+    /// Place in the hunt.
+    pub number: u64,
+    /// What it searches.
+    pub spec: JobSpec,
+}
+
+/// Which boards annealing may start from.
+#[derive(Clone, Copy, Debug)]
+pub struct StartsQuery<'a> {
+    /// Which boards are hunted; starts have its lot, exit row, and no more vehicles and walls than it.
+    pub space: &'a BoardSpace,
+    /// Of the hardest boards, about so many are drawn from.
+    pub n_pool: u64,
+    /// So many are drawn.
+    pub n_starts: u32,
+    /// Decides which.
+    pub seed: u64,
+}
+
+impl Store {
+    /// How long the last 8 finished jobs of a hunt and kind took.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn measured(&self, hunt: HuntId, kind: JobKind) -> Result<Measured, StoreError> {
+        let row = sqlx::query!(
+            r#"
+            SELECT count(*) AS "n_jobs!", coalesce(sum(n_iterations), 0)::bigint AS "n_iterations!",
+                coalesce(sum(seconds), 0)::double precision AS "seconds!"
+            FROM (
+                SELECT j.n_iterations, extract(epoch FROM a.ended_at - a.started_at) AS seconds
+                FROM jobs j
+                JOIN job_attempts a ON a.job_id = j.id AND a.token = j.token
+                WHERE j.hunt_id = $1 AND j.state = 'done' AND j.kind = $2
+                ORDER BY j.id DESC
+                LIMIT 8
+            ) latest
+            "#,
+            hunt.get(),
+            kind.as_str(),
+        )
+        .fetch_one(&self.pool)
+        .await?;
+        Ok(Measured {
+            n_jobs: from_sql(row.n_jobs),
+            n_iterations: from_sql(row.n_iterations),
+            seconds: row.seconds,
+        })
+    }
+
+    /// Hard boards to start from, a sample of the hardest, always the same for the same database and seed.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn starts(&self, query: &StartsQuery<'_>) -> Result<Vec<Canonical>, StoreError> {
+        let fields = query.space.fields();
+        let lot = (i16::from(fields.lot.width()), i16::from(fields.lot.height()));
+        let exit_row = i16::from(fields.exit_row);
+        let most_walls = i16::from(*fields.walls.end());
+        let Some(least_par) = self.pool_par(lot, exit_row, most_walls, query.n_pool).await? else {
+            return Ok(Vec::new());
+        };
+        let rows = sqlx::query!(
+            r#"
+            SELECT canonical
+            FROM boards
+            WHERE par >= $1 AND lot_width = $2 AND lot_height = $3 AND exit_row = $4 AND n_walls <= $5
+                AND n_vehicles <= $6
+            ORDER BY hashtextextended(canonical, $7)
+            LIMIT $8
+            "#,
+            least_par,
+            lot.0,
+            lot.1,
+            exit_row,
+            most_walls,
+            i16::from(*fields.vehicles.end()),
+            query.seed.cast_signed(),
+            i64::from(query.n_starts),
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter()
+            .map(|row| {
+                Canonical::parse(&row.canonical).map_err(|error| StoreError::Unreadable {
+                    table: "boards",
+                    id: 0,
+                    reason: format!("{}: {error}", row.canonical),
+                })
+            })
+            .collect()
+    }
+
+    /// The largest par at or above which there are so many boards, or the least there is. `None`: there are none.
+    async fn pool_par(
+        &self,
+        lot: (i16, i16),
+        exit_row: i16,
+        most_walls: i16,
+        n_pool: u64,
+    ) -> Result<Option<i16>, StoreError> {
+        let row = sqlx::query!(
+            r#"
+            SELECT coalesce(max(par) FILTER (WHERE n_above >= $5), min(par)) AS least_par
+            FROM (
+                SELECT par, (sum(sum(n_boards)) OVER (ORDER BY par DESC))::bigint AS n_above
+                FROM board_counts
+                WHERE lot_width = $1 AND lot_height = $2 AND exit_row = $3 AND n_walls <= $4 AND par > 0
+                GROUP BY par
+            ) cumulated
+            "#,
+            lot.0,
+            lot.1,
+            exit_row,
+            most_walls,
+            to_sql(n_pool),
+        )
+        .fetch_one(&self.pool)
+        .await?;
+        Ok(row.least_par)
+    }
+}
+
+impl Tx {
+    /// The running hunt that comes next, locked so that only one coordinator cuts it at a time: the highest priority,
+    /// then the fewest jobs in work, then the oldest. `None`: no hunt may have more jobs.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn next_hunt_to_plan(&mut self) -> Result<Option<HuntToPlan>, StoreError> {
+        let row = sqlx::query_as!(
+            HuntRow,
+            r#"
+            SELECT h.*
+            FROM hunts h
+            WHERE h.state = 'running' AND (h.ends_at IS NULL OR h.ends_at > clock_timestamp())
+                AND (h.end_number IS NULL OR h.next_number < h.end_number)
+            ORDER BY h.priority DESC,
+                (SELECT count(*) FROM jobs WHERE jobs.hunt_id = h.id AND jobs.state IN ('leased', 'queued')), h.id
+            LIMIT 1
+            FOR NO KEY UPDATE
+            "#,
+        )
+        .fetch_optional(&mut *self.tx)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let hunt = HuntRecord::try_from(row)?;
+        // Counted after the lock: another coordinator may have planned while this one waited for it.
+        let counted = sqlx::query!(
+            r#"SELECT count(*) AS "n_queued!" FROM jobs WHERE hunt_id = $1 AND state = 'queued'"#,
+            hunt.id.get(),
+        )
+        .fetch_one(&mut *self.tx)
+        .await?;
+        Ok(Some(HuntToPlan {
+            hunt: hunt.id,
+            space: hunt.space,
+            strategy: hunt.strategy,
+            seed: hunt.seed,
+            next_number: hunt.next_number,
+            end_number: hunt.end_number,
+            n_queued: from_sql(counted.n_queued),
+        }))
+    }
+
+    /// Puts jobs on the queue and moves the hunt's next number past them.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    ///
+    /// # Panics
+    /// If a number was used before: the hunt is locked, so that is a bug.
+    pub async fn insert_jobs(&mut self, hunt: HuntId, jobs: &[JobToInsert]) -> Result<(), StoreError> {
+        for job in jobs {
+            let done = sqlx::query!(
+                r#"
+                WITH moved AS (
+                    UPDATE hunts SET next_number = $2 + 1 WHERE id = $1 AND next_number = $2 RETURNING id
+                )
+                INSERT INTO jobs (hunt_id, number, kind, seed, spec, n_work)
+                SELECT id, $2, $3, $4, $5, $6 FROM moved
+                "#,
+                hunt.get(),
+                to_sql(job.number),
+                job.spec.kind(),
+                job.spec.frame().seed.cast_signed(),
+                v1::JobSpec::from(&job.spec).encode_to_vec(),
+                to_sql(job.spec.n_iterations()),
+            )
+            .execute(&mut *self.tx)
+            .await?;
+            assert_eq!(
+                done.rows_affected(),
+                1,
+                "job {} of hunt {hunt} was planned twice",
+                job.number
+            );
+        }
+        Ok(())
+    }
+
+    /// The par of the hardest board of a lot and exit row; `None`: there is none.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn best_par(&mut self, lot: (u8, u8), exit_row: u8) -> Result<Option<Par>, StoreError> {
+        let row = sqlx::query!(
+            "SELECT max(par) AS par FROM board_counts WHERE lot_width = $1 AND lot_height = $2 AND exit_row = $3",
+            i16::from(lot.0),
+            i16::from(lot.1),
+            i16::from(exit_row),
+        )
+        .fetch_one(&mut *self.tx)
+        .await?;
+        Ok(row.par.map(|par| Par::new(par.cast_unsigned())))
+    }
+}
