@@ -38,6 +38,7 @@ struct Arguments {
 enum Command {
     Solve(commands::solve::Arguments),
     Hint(commands::hint::Arguments),
+    Cluster(commands::cluster::Arguments),
     Canon(commands::canon::Arguments),
     Database(commands::database::Arguments),
     Sql(commands::sql::Arguments),
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
         Command::Solve(arguments) => commands::solve::run(&arguments),
+        Command::Cluster(arguments) => commands::cluster::run(&arguments),
         Command::Hint(arguments) => commands::hint::run(&arguments),
         Command::Canon(arguments) => commands::canon::run(&arguments),
         Command::Database(arguments) => commands::database::run(&arguments),

@@ -1,6 +1,7 @@
 //! The commands, one file each, and what they share: how they end and which database they use.
 
 pub(crate) mod canon;
+pub(crate) mod cluster;
 pub(crate) mod database;
 pub(crate) mod hint;
 pub(crate) mod show;

@@ -6,16 +6,12 @@ use super::thousands;
 /// The longest bar, in characters.
 const MAX_LENGTH: u32 = 50;
 
-/// Counts by par, as a table with a bar beside each count. The bars' scale is logarithmic, as the head says:
-/// counts run from one to millions, and the few hardest boards are what one looks for.
-pub(crate) fn distribution(counts: &[(u64, u64)]) -> String {
+/// Counts of something by par, as a table with a bar beside each count. The bars' scale is logarithmic, as the head says:
+/// counts run from one to millions, and the few hardest are what one looks for.
+pub(crate) fn distribution(what: &str, counts: &[(u64, u64)]) -> String {
     let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
     let head = "bar (logarithmic: each tenth of the longest is the same factor)";
-    let mut table = Table::new(&[
-        ("par", Align::Right),
-        ("boards", Align::Right),
-        (head, Align::Left),
-    ]);
+    let mut table = Table::new(&[("par", Align::Right), (what, Align::Right), (head, Align::Left)]);
     for &(par, count) in counts {
         table.row(vec![
             par.to_string(),
@@ -53,7 +49,7 @@ mod tests {
 
     #[test]
     fn every_board_shows_and_the_most_common_par_has_the_longest_bar() {
-        let text = distribution(&[(1, 1), (2, 0), (3, 1_000_000)]);
+        let text = distribution("boards", &[(1, 1), (2, 0), (3, 1_000_000)]);
         let bars: Vec<usize> = text
             .lines()
             .skip(1)
