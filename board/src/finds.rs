@@ -5,7 +5,8 @@
 use rustc_hash::FxHashMap;
 
 use crate::cluster::{Explorer, Found};
-use crate::job::{Counters, ShardOutcome, hash_found};
+use crate::job::{Counters, ShardOutcome};
+use crate::tally::hash_found;
 use crate::{Board, Par, StateLimit};
 
 /// The boards and counters of one shard in the making.

@@ -66,4 +66,45 @@ fn can_clear(board: &Board, lot: Lot, column: u8, exit_row: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn is_hopeless_spelling(spelling: &str) -> bool {
+        is_hopeless(&Board::parse(&spelling.replace(' ', "")).unwrap())
+    }
+
+    #[test]
+    fn walls_and_vehicles_in_the_heros_row_bar_it_for_good() {
+        assert!(is_hopeless_spelling("4x4: oooo AAox oooo oooo"));
+        assert!(is_hopeless_spelling("4x4: oooo AABB oooo oooo"));
+        assert!(!is_hopeless_spelling("4x4: ooox AAoo ooox oooo"));
+        assert!(!is_hopeless_spelling("5x5: ooooo ooooo BBAAo ooooo ooooo"));
+    }
+
+    #[test]
+    fn a_column_too_full_to_make_way_bars_the_row() {
+        // A truck of three needs three squares below the second row; a square more and it can make way.
+        assert!(is_hopeless_spelling("4x4: oooB AAoB oooB oooo"));
+        assert!(!is_hopeless_spelling("4x5: oooB AAoB oooB oooo oooo"));
+        // Two vehicles of which neither fits above: both must go below.
+        assert!(is_hopeless_spelling(
+            "6x6: oooBoo oooBoo AAoBoo oooCoo oooCoo oooooo"
+        ));
+        assert!(!is_hopeless_spelling(
+            "6x6: oooBoo oooBoo AAoCoo oooCoo oooooo oooooo"
+        ));
+        // Columns the hero has passed do not matter.
+        assert!(!is_hopeless_spelling("4x4: Booo BAAo Booo oooo"));
+    }
+
+    #[test]
+    fn a_wall_takes_the_room_and_what_lies_beyond_it_does_not_matter() {
+        assert!(!is_hopeless_spelling(
+            "6x6: oooooo oooooo AAoBoo oooBoo oooBoo oooooo"
+        ));
+        assert!(is_hopeless_spelling(
+            "6x6: oooooo oooooo AAoBoo oooBoo oooBoo oooxoo"
+        ));
+        assert!(!is_hopeless_spelling(
+            "6x6: oooooo oooBoo AAoBoo oooxoo oooCoo oooCoo"
+        ));
+    }
 }

@@ -5,17 +5,17 @@
 //! commutative, so the result and its digest do not know the order either. Who holds a job, and until when, is
 //! not known here.
 
-use std::fmt;
-use std::str::FromStr;
+use std::ops::AddAssign;
 
-use rustc_hash::FxHashSet;
 use thiserror::Error;
 
+use crate::ENGINE;
 use crate::anneal::{self, AnnealSpec};
 use crate::cluster::{Explorer, Found};
 use crate::scatter::{self, ScatterSpec};
 use crate::stream::Stream;
-use crate::{ENGINE, Par};
+
+pub use crate::tally::{JobDigest, JobDigestError, Tally};
 
 /// The most shards a job may be cut into.
 pub const MAX_SHARDS: u32 = 65_536;
@@ -99,12 +99,7 @@ impl JobSpec {
         for shard in 0..self.n_shards() {
             found.extend(tally.absorb(self.run_shard(shard, explorer)));
         }
-        found.sort_unstable_by(|a, b| (a.par, &a.canonical).cmp(&(b.par, &b.canonical)));
-        JobResult {
-            found,
-            counters: tally.counters(),
-            digest: tally.digest(),
-        }
+        tally.into_result(found)
     }
 }
 
@@ -219,7 +214,7 @@ pub struct Counters {
     pub solvable: u64,
     /// Clusters given up as too large.
     pub too_large: u64,
-    /// Positions of all clusters explored to their end.
+    /// Positions of all solvable clusters explored to their end.
     pub positions: u64,
     /// Changes taken (annealing).
     pub accepted: u64,
@@ -229,8 +224,8 @@ pub struct Counters {
     pub found: u64,
 }
 
-impl Counters {
-    fn add(&mut self, other: &Counters) {
+impl AddAssign for Counters {
+    fn add_assign(&mut self, other: Counters) {
         self.iterations += other.iterations;
         self.legal += other.legal;
         self.clusters += other.clusters;
@@ -241,8 +236,10 @@ impl Counters {
         self.duplicates += other.duplicates;
         self.found += other.found;
     }
+}
 
-    fn words(&self) -> [u64; 9] {
+impl Counters {
+    pub(crate) fn words(&self) -> [u64; 9] {
         [
             self.iterations,
             self.legal,
@@ -257,120 +254,39 @@ impl Counters {
     }
 }
 
-/// A job's result, as far as it is known, growing shard by shard in any order.
-///
-/// It keeps 16 bytes a board, not the boards, so that they can be sent on and forgotten.
-#[derive(Clone, Debug, Default)]
-pub struct Tally {
-    known: FxHashSet<u128>,
-    sum: u128,
-    counters: Counters,
-    best_par: Option<Par>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Tally {
-    /// Adds a shard's outcome and hands back the boards that no earlier shard had found, in order.
-    pub fn absorb(&mut self, outcome: ShardOutcome) -> Vec<Found> {
-        self.counters.add(&outcome.counters);
-        let mut fresh = outcome.found;
-        let n_found = fresh.len();
-        fresh.retain(|found| {
-            let hash = hash_found(found);
-            let is_new = self.known.insert(hash);
-            if is_new {
-                self.sum = self.sum.wrapping_add(hash);
-            }
-            is_new
-        });
-        let n_known = (n_found - fresh.len()) as u64;
-        self.counters.duplicates += n_known;
-        self.counters.found -= n_known;
-        self.best_par = self.best_par.max(fresh.iter().map(|found| found.par).max());
-        fresh
-    }
+    const FRAME: Frame = Frame {
+        seed: 1,
+        n_shards: 2,
+        iterations_per_shard: 3,
+        max_states: 4,
+    };
 
-    /// What was done so far.
-    pub fn counters(&self) -> Counters {
-        self.counters
-    }
-
-    /// The largest par found so far.
-    pub fn best_par(&self) -> Option<Par> {
-        self.best_par
-    }
-
-    /// The digest of what was absorbed so far; the job's when all its shards were.
-    pub fn digest(&self) -> JobDigest {
-        let mut hash = fnv1a_128(FNV_OFFSET, ENGINE.as_bytes());
-        hash = fnv1a_128(hash, &self.sum.to_le_bytes());
-        for word in self.counters.words() {
-            hash = fnv1a_128(hash, &word.to_le_bytes());
-        }
-        JobDigest(finalise_128(hash))
-    }
-}
-
-/// The digest of a job's result: of the engine version, the counters and the set of distinct (par, canonical
-/// spelling), whatever the order in which they were found. Printed as 32 hexadecimal digits.
-///
-/// The set goes in as the sum of the boards' 128-bit FNV-1a hashes. That is no cryptographic hash, and need not
-/// be one: a digest is only ever compared with that of an honest re-run, and whoever could forge it must know
-/// the boards, each of which is proved on its own. What counts is that it is the same everywhere and costs
-/// nothing beside the search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct JobDigest(u128);
-
-impl JobDigest {
-    /// The 16 bytes, big-endian.
-    pub fn to_bytes(self) -> [u8; 16] {
-        self.0.to_be_bytes()
-    }
-
-    /// The digest of these 16 bytes, big-endian.
-    pub fn from_bytes(bytes: [u8; 16]) -> JobDigest {
-        JobDigest(u128::from_be_bytes(bytes))
-    }
-}
-
-impl fmt::Display for JobDigest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.0)
-    }
-}
-
-/// Why a text is no job digest.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("job digest {0:?}, expected 32 hexadecimal digits")]
-pub struct JobDigestError(String);
-
-impl FromStr for JobDigest {
-    type Err = JobDigestError;
-
-    fn from_str(text: &str) -> Result<JobDigest, JobDigestError> {
-        let is_hex = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        match u128::from_str_radix(text, 16) {
-            Ok(value) if is_hex => Ok(JobDigest(value)),
-            _ => Err(JobDigestError(text.to_owned())),
+    #[test]
+    fn frames_out_of_bounds_are_refused_with_the_number() {
+        assert_eq!(FRAME.check(), Ok(()));
+        let cases = [
+            (Frame { n_shards: 0, ..FRAME }, "0 shards, expected 1 to 65536"),
+            (
+                Frame {
+                    iterations_per_shard: 1_000_001,
+                    ..FRAME
+                },
+                "1000001 iterations a shard, expected 1 to 1000000",
+            ),
+            (
+                Frame {
+                    max_states: 0,
+                    ..FRAME
+                },
+                "a limit of 0 positions a cluster, expected 1 to 100000000",
+            ),
+        ];
+        for (frame, message) in cases {
+            assert_eq!(frame.check().unwrap_err().to_string(), message);
         }
     }
-}
-
-const FNV_OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-const FNV_PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
-
-fn fnv1a_128(start: u128, bytes: &[u8]) -> u128 {
-    bytes.iter().fold(start, |hash, &byte| {
-        (hash ^ u128::from(byte)).wrapping_mul(FNV_PRIME)
-    })
-}
-
-/// Spreads FNV's weak high bits over the word, so that sums of hashes do not cancel.
-fn finalise_128(hash: u128) -> u128 {
-    let mixed = (hash ^ (hash >> 67)).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
-    mixed ^ (mixed >> 61)
-}
-
-pub(crate) fn hash_found(found: &Found) -> u128 {
-    let hash = fnv1a_128(FNV_OFFSET, &found.par.get().to_le_bytes());
-    finalise_128(fnv1a_128(hash, found.canonical.as_str().as_bytes()))
 }

@@ -3,7 +3,9 @@
 pub mod anneal;
 mod board;
 pub mod canonical;
+pub mod census;
 pub mod cluster;
+pub mod difficulty;
 pub mod draw;
 mod finds;
 pub mod geometry;
@@ -22,6 +24,7 @@ pub mod solve;
 pub mod space;
 pub mod spelling;
 pub mod stream;
+pub mod tally;
 pub mod vehicle;
 
 pub use board::{Board, BoardError, LETTERS, MAX_VEHICLES, MIN_VEHICLE_LENGTH};
