@@ -13,6 +13,8 @@ use crate::slide::Slide;
 pub(super) struct LaneSlide {
     /// Squares of the lane that must not be taken by cross traffic, bit `i` the `i`th of the lane.
     pub(super) needs: u16,
+    /// Squares that the vehicle takes before, on the way and afterwards.
+    pub(super) span: u16,
     /// The arrangement that it leads to.
     pub(super) target: u16,
     /// The vehicle and how far it goes.
@@ -185,8 +187,10 @@ fn slides_of(
             let target = all.binary_search(&moved).expect("it is among all arrangements");
             let target = u16::try_from(target).expect("a lane has at most 495 arrangements");
             let squares = to.cast_signed() - start.cast_signed();
+            let span = places(to.min(start), to.max(start) + length);
             slides.push(LaneSlide {
                 needs,
+                span,
                 target,
                 slide: Slide { vehicle, squares },
             });

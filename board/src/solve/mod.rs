@@ -9,7 +9,7 @@ mod space;
 mod table;
 
 use lanes::Lane;
-use space::Space;
+use space::{Next, Space};
 use table::{Key, Visited};
 
 use crate::board::Board;
@@ -127,21 +127,26 @@ const BATCH: usize = 1024;
 fn search<const N: usize>(space: &Space<N>, limit: StateLimit) -> Result<Answer, SolveError> {
     let mut visited = Visited::new();
     visited.insert(space.initial(), 0);
-    let mut frontier = vec![space.initial()];
+    let mut frontier = vec![(space.initial(), None)];
     let mut next_frontier = Vec::new();
-    let mut batch = Vec::with_capacity(2 * BATCH);
+    let mut batch: Vec<Next<N>> = Vec::with_capacity(2 * BATCH);
     for depth in 1.. {
         let mut keys = frontier.iter().peekable();
-        while let Some(&key) = keys.next() {
-            space.for_each_next(key, |next| {
+        while let Some(&(key, last)) = keys.next() {
+            space.for_each_next(key, last, |next| {
                 if !visited.is_plainly_known(next.key) {
-                    batch.push((next.key, next.is_solving));
+                    batch.push(next);
                 }
             });
             if batch.len() < BATCH && keys.peek().is_some() {
                 continue;
             }
-            for (key, is_solving) in batch.drain(..) {
+            for Next {
+                key,
+                move_idx,
+                is_solving,
+            } in batch.drain(..)
+            {
                 if !visited.insert(key, depth) {
                     continue;
                 }
@@ -163,7 +168,7 @@ fn search<const N: usize>(space: &Space<N>, limit: StateLimit) -> Result<Answer,
                         states,
                     });
                 }
-                next_frontier.push(key);
+                next_frontier.push((key, Some(move_idx)));
             }
         }
         if next_frontier.is_empty() {
@@ -191,7 +196,7 @@ fn walk_back<const N: usize>(
     let mut solution = Vec::new();
     for depth in (0..depth).rev() {
         let mut nearer = None;
-        space.for_each_next(key, |next| {
+        space.for_each_next(key, None, |next| {
             if nearer.is_none() && visited.is_at_depth(next.key, depth) {
                 nearer = Some(next);
             }

@@ -1,5 +1,7 @@
 //! The positions of a board as keys, and the slides between them as single flips of bits.
 
+use std::cmp::Ordering;
+
 use super::lanes::{Arrangement, Lane};
 use super::table::{Key, TAG_BITS};
 use crate::board::Board;
@@ -27,6 +29,11 @@ struct Move {
     flip: u64,
     /// Squares of the lane that cross traffic must not take.
     needs: u16,
+    /// Squares of the lane that the vehicle takes before, on the way and afterwards.
+    span: u16,
+    /// The lane's place among the lanes that can move.
+    lane: u8,
+    vehicle: u8,
     /// Whether the hero is at the exit afterwards.
     is_solving: bool,
 }
@@ -35,6 +42,8 @@ struct Move {
 #[derive(Clone, Debug)]
 struct MovingLane {
     axis: Axis,
+    /// The row or column.
+    index: u8,
     /// The word and shift of this lane in the squares crossed.
     crossed_word: usize,
     crossed_shift: u32,
@@ -116,9 +125,15 @@ impl<const N: usize> Space<N> {
                 for slide in &arrangement.slides {
                     let flip = (from as u64 ^ u64::from(slide.target)) << field.shift;
                     let is_solving = is_solved(slide.target);
+                    let lane = u8::try_from(space.lanes.len()).expect("a lot has at most 32 lanes");
+                    let vehicle = u8::try_from(slide.slide.vehicle).expect("a board has at most 50 vehicles");
+                    let (needs, span) = (slide.needs, slide.span);
                     space.moves.push(Move {
                         flip,
-                        needs: slide.needs,
+                        needs,
+                        span,
+                        lane,
+                        vehicle,
                         is_solving,
                     });
                     space.slides.push(slide.slide);
@@ -127,9 +142,10 @@ impl<const N: usize> Space<N> {
             });
             let ranges = ranges.collect();
             let (crossed_word, crossed_shift) = (usize::from(lane.index / 4), u32::from(lane.index % 4) * 16);
-            let axis = lane.axis;
+            let (axis, index) = (lane.axis, lane.index);
             space.lanes.push(MovingLane {
                 axis,
+                index,
                 crossed_word,
                 crossed_shift,
                 field,
@@ -151,8 +167,16 @@ impl<const N: usize> Space<N> {
         self.slides[move_idx as usize]
     }
 
-    /// Calls `found` for every position a slide away from `key`, always in the same order.
-    pub(super) fn for_each_next(&self, key: Key<N>, mut found: impl FnMut(Next<N>)) {
+    /// Calls `found` for the positions a slide away from `key`, always in the same order: lane by lane.
+    ///
+    /// After the move `last`, slides that could as well have been made before it are left out. A breadth-first
+    /// search that handles positions in the order in which it finds them loses nothing by that: of the shortest
+    /// paths to a position, it comes along the first one in the order of lanes, and that path never makes a
+    /// slide in a later lane before one in an earlier lane that did not have to wait for it. (Were there such
+    /// a pair, exchanging the two would give an equally long path that comes before it.) For the same reason
+    /// each beginning of such a path is the first one to where it leads, so the last move by which a position
+    /// was found is the one that counts.
+    pub(super) fn for_each_next(&self, key: Key<N>, last: Option<u32>, mut found: impl FnMut(Next<N>)) {
         let mut arrangements = [0_usize; MAX_LANES];
         // What horizontal vehicles take from columns, and vertical ones from rows.
         let [mut of_columns, mut of_rows] = self.fixed;
@@ -164,7 +188,11 @@ impl<const N: usize> Space<N> {
                 Axis::Vertical => of_rows = either(of_rows, crossing),
             }
         }
-        for (&arrangement, lane) in arrangements.iter().zip(&self.lanes) {
+        let last = last.map(|move_idx| &self.moves[move_idx as usize]);
+        for (i, (&arrangement, lane)) in arrangements.iter().zip(&self.lanes).enumerate() {
+            let Some(waited) = last.map_or(Some(Waited::All), |last| self.waited(i, last)) else {
+                continue;
+            };
             let crossed = match lane.axis {
                 Axis::Horizontal => of_rows,
                 Axis::Vertical => of_columns,
@@ -172,7 +200,7 @@ impl<const N: usize> Space<N> {
             let taken = (crossed[lane.crossed_word] >> lane.crossed_shift & 0xffff) as u16;
             let (first, end) = lane.ranges[arrangement];
             for (move_idx, a_move) in (first..end).zip(&self.moves[first as usize..end as usize]) {
-                if a_move.needs & taken == 0 {
+                if a_move.needs & taken == 0 && waited.includes(a_move) {
                     let mut key = key;
                     key[lane.field.word] ^= a_move.flip;
                     found(Next {
@@ -182,6 +210,38 @@ impl<const N: usize> Space<N> {
                     });
                 }
             }
+        }
+    }
+
+    /// Which slides of the `i`th lane had to wait for the move `last`, or come in order after it.
+    fn waited(&self, i: usize, last: &Move) -> Option<Waited> {
+        let (lane, last_lane) = (&self.lanes[i], &self.lanes[usize::from(last.lane)]);
+        match i.cmp(&usize::from(last.lane)) {
+            Ordering::Greater => Some(Waited::All),
+            Ordering::Equal => Some(Waited::OtherVehicles(last.vehicle)),
+            // Lanes that do not cross never wait for each other, those that cross only at one square.
+            Ordering::Less if lane.axis == last_lane.axis || last.span >> lane.index & 1 == 0 => None,
+            Ordering::Less => Some(Waited::Over(1 << last_lane.index)),
+        }
+    }
+}
+
+/// Slides of a lane that are worth making after the last move.
+#[derive(Clone, Copy)]
+enum Waited {
+    All,
+    /// Those of vehicles other than the one that has just moved: two slides of one vehicle are one.
+    OtherVehicles(u8),
+    /// Those over this square of the lane.
+    Over(u16),
+}
+
+impl Waited {
+    fn includes(self, a_move: &Move) -> bool {
+        match self {
+            Waited::All => true,
+            Waited::OtherVehicles(vehicle) => a_move.vehicle != vehicle,
+            Waited::Over(square) => a_move.needs & square != 0,
         }
     }
 }
