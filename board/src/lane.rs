@@ -60,6 +60,11 @@ impl LaneContent {
         )
     }
 
+    /// The squares that hold walls.
+    pub(crate) const fn walls(self) -> u8 {
+        self.walls
+    }
+
     /// The pieces in order: a vehicle's length, or 1 for a wall.
     pub(crate) fn pieces(self) -> impl Iterator<Item = u8> {
         (0..16)

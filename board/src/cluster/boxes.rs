@@ -626,7 +626,18 @@ fn sizes_of(lanes: &Lanes<'_>, parts: &[u16; MAX_LANE]) -> [u8; MAX_LANE] {
 }
 
 /// The lanes to pin so that the others' product fits a word: the larger ones.
+#[inline(always)]
 fn pins(sizes: &[u8; MAX_LANE]) -> u8 {
+    let product: u32 = sizes.iter().map(|&size| u32::from(size)).product();
+    if product <= WORD_BITS {
+        0
+    } else {
+        pins_of_large(sizes)
+    }
+}
+
+#[inline(never)]
+fn pins_of_large(sizes: &[u8; MAX_LANE]) -> u8 {
     let mut order: [usize; MAX_LANE] = std::array::from_fn(|i| i);
     order.sort_by_key(|&i| sizes[i]);
     let mut product = 1;

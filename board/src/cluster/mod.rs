@@ -7,8 +7,10 @@
 mod bits;
 mod boxes;
 mod distances;
+mod minimal;
 mod processor;
 mod representative;
+mod survey;
 mod without;
 
 use crate::board::Board;
@@ -20,8 +22,13 @@ use crate::packed::Packed;
 use crate::par::{Par, StateLimit};
 
 use boxes::BoxGraph;
-use distances::{Levels, Reached};
+use distances::Levels;
+use minimal::SideSearch;
 use processor::{Measured, Processor};
+use survey::Seed;
+
+pub(crate) use boxes::column_of;
+pub(crate) use survey::{ClusterView, Visit};
 
 /// Explores clusters, one after the other, in buffers that it keeps.
 ///
@@ -39,8 +46,8 @@ pub struct Explorer {
     graph: BoxGraph,
     levels: Levels,
     /// Searches beside it, for minimality.
-    side_graph: BoxGraph,
-    side_levels: Levels,
+    side: SideSearch,
+    seeds: Vec<Seed>,
     processor: Processor,
 }
 
@@ -112,8 +119,8 @@ impl Explorer {
             store: LaneStore::default(),
             graph: BoxGraph::default(),
             levels: Levels::default(),
-            side_graph: BoxGraph::default(),
-            side_levels: Levels::default(),
+            side: SideSearch::default(),
+            seeds: Vec::new(),
             processor: Processor::detect(),
         }
     }
@@ -143,7 +150,7 @@ impl Explorer {
         }
         let depth = self.levels.depth();
         let lanes = layout.lanes(&self.store);
-        let (packed, _) = representative::find(&layout, &lanes, &self.graph, self.levels.level(depth), false);
+        let packed = representative::find(&layout, &lanes, &self.graph, self.levels.level(depth), false);
         Ok(Cluster {
             depth: Some(par_of(depth)),
             states: measured.n_positions,
@@ -172,7 +179,7 @@ impl Explorer {
             usize::from(depth.get()),
             "the depth given is another one"
         );
-        Ok(self.is_minimal_here(&layout, board, packed))
+        Ok(self.is_minimal_here(&layout, packed))
     }
 
     /// The row that is kept of a board's cluster, or `None` if it is unsolvable. The same for all boards of the
@@ -198,19 +205,19 @@ impl Explorer {
         let depth = self.levels.depth();
         let lanes = layout.lanes(&self.store);
         let deepest = self.levels.level(depth);
-        let (mut packed, _) = representative::find(&layout, &lanes, &self.graph, deepest, false);
-        let mut stands_for = layout.unpack(&self.store, packed, board);
+        let mut packed = representative::find(&layout, &lanes, &self.graph, deepest, false);
+        let stands_for = layout.unpack(&self.store, packed, board);
         let mut canonical = stands_for.canonical();
         if is_middle {
             // The mirror image of a cluster has a representative of its own, which is some other position here.
-            let (other_packed, _) = representative::find(&layout, &lanes, &self.graph, deepest, true);
+            let other_packed = representative::find(&layout, &lanes, &self.graph, deepest, true);
             let other = layout.unpack(&self.store, other_packed, board);
             let other_canonical = other.canonical();
             if other_canonical < canonical {
-                (packed, stands_for, canonical) = (other_packed, other, other_canonical);
+                (packed, canonical) = (other_packed, other_canonical);
             }
         }
-        let minimal = self.is_minimal_here(&layout, &stands_for, packed);
+        let minimal = self.is_minimal_here(&layout, packed);
         Ok(Some(Found {
             par: par_of(depth),
             canonical,
@@ -239,43 +246,16 @@ impl Explorer {
         Ok(Explored { layout, measured })
     }
 
-    /// Minimality of the position `packed`, `board`, of the deepest level of the cluster in the buffers.
-    fn is_minimal_here(&mut self, layout: &Layout, board: &Board, packed: Packed) -> bool {
-        let depth = self.levels.depth();
-        if depth == 0 {
-            // A par of 0 cannot fall: minimal only if there is nothing to take away.
-            return board.n_vehicles() == 1 && board.n_walls() == 0;
-        }
-        let lanes = layout.lanes(&self.store);
-        let (node, bit) = self.graph.locate(&lanes, packed);
-        let from = Reached { node, word: 1 << bit };
-        let movers = self.processor.movers(&lanes, &mut self.graph, &self.levels, from);
-        for i in 1..board.n_vehicles() {
-            let place = layout.place(board, i);
-            let is_mover = movers[usize::from(!place.is_inner)] >> (MAX_LANE * place.lane + place.index) & 1;
-            // Dropping a vehicle's own slides from a solution in which it moves gives a shorter one without it.
-            if is_mover == 0 {
-                let (layout, packed) = without::vehicle(&mut self.store, layout, packed, place);
-                if !self.is_shorter(&layout, packed, depth) {
-                    return false;
-                }
-            }
-        }
-        board.walls().iter().all(|square| {
-            let (layout, packed) = without::wall(&mut self.store, layout, packed, square);
-            self.is_shorter(&layout, packed, depth)
-        })
-    }
-
-    /// Whether a position of another layout is solved in less than `depth` slides.
-    fn is_shorter(&mut self, layout: &Layout, packed: Packed, depth: usize) -> bool {
-        let lanes = layout.lanes(&self.store);
-        self.processor.is_solved_within(
-            &lanes,
-            &mut self.side_graph,
-            &mut self.side_levels,
+    /// Minimality of the position `packed` of the deepest level of the cluster in the buffers.
+    fn is_minimal_here(&mut self, layout: &Layout, packed: Packed) -> bool {
+        minimal::is_minimal(
+            self.processor,
+            &mut self.store,
+            layout,
+            &mut self.graph,
+            &self.levels,
+            &mut self.side,
             packed,
-            depth - 1,
         )
     }
 }

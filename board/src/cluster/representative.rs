@@ -21,7 +21,7 @@ pub(crate) fn find(
     graph: &BoxGraph,
     reached: &[Reached],
     is_mirrored: bool,
-) -> (Packed, Masks) {
+) -> Packed {
     let mut best: Option<(Masks, Packed)> = None;
     for &Reached { node, word } in reached {
         let mut left = word;
@@ -34,8 +34,7 @@ pub(crate) fn find(
             }
         }
     }
-    let (masks, packed) = best.expect("a cluster has a position at its depth");
-    (packed, masks)
+    best.expect("a cluster has a position at its depth").1
 }
 
 /// The squares that horizontal and vertical vehicles take in a position, without walls.

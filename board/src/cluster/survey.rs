@@ -1,0 +1,215 @@
+//! All clusters of one layout, each visited exactly once.
+//!
+//! The boxes that hold a position to start from are listed first; whatever of them no earlier flood has reached
+//! begins a new cluster. A flood never leaves its layout and never ends before its cluster is whole, so each
+//! cluster is flooded once, however many of its positions are listed.
+
+use crate::cluster::boxes::{BoxGraph, byte_of, column_of};
+use crate::cluster::distances::Levels;
+use crate::cluster::minimal::{self, SideSearch};
+use crate::cluster::processor::{Measured, Processor};
+use crate::cluster::representative;
+use crate::cluster::{ExploreError, Explorer};
+use crate::lane::{LaneStore, MAX_LANE};
+use crate::layout::{Lanes, Layout};
+use crate::packed::Packed;
+use crate::par::StateLimit;
+
+/// Which clusters of a layout are visited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Visit {
+    /// Those that hold a solved position.
+    Solvable,
+    /// All.
+    All,
+}
+
+/// A box that a flood can start from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seed {
+    position: Packed,
+    taken: u64,
+    parts: [u16; MAX_LANE],
+}
+
+/// A cluster of a layout, in the explorer's buffers.
+pub(crate) struct ClusterView<'a> {
+    pub(crate) layout: &'a Layout,
+    pub(crate) store: &'a mut LaneStore,
+    graph: &'a mut BoxGraph,
+    levels: &'a Levels,
+    side: &'a mut SideSearch,
+    processor: Processor,
+    measured: Measured,
+}
+
+impl Explorer {
+    /// The lanes that layouts of [`Explorer::each_cluster`] are made of.
+    pub(crate) fn store(&mut self) -> &mut LaneStore {
+        &mut self.store
+    }
+
+    /// Visits the clusters of a layout, each once, in an order that depends on the layout alone.
+    pub(crate) fn each_cluster(
+        &mut self,
+        layout: &Layout,
+        visit: Visit,
+        limit: StateLimit,
+        visitor: &mut dyn FnMut(&mut ClusterView<'_>),
+    ) -> Result<(), ExploreError> {
+        self.graph.clear();
+        self.seeds.clear();
+        list_seeds(&layout.lanes(&self.store), visit, &mut self.seeds);
+        for at in 0..self.seeds.len() {
+            let lanes = layout.lanes(&self.store);
+            let seed = &self.seeds[at];
+            let first = self.graph.nodes.len();
+            self.graph.box_at(&lanes, seed.position, seed.taken, &seed.parts);
+            if self.graph.nodes.len() == first {
+                continue;
+            }
+            let measured = self
+                .processor
+                .measure(&lanes, &mut self.graph, &mut self.levels, first, limit.get())
+                .ok_or(ExploreError::StateLimit { limit })?;
+            visitor(&mut ClusterView {
+                layout,
+                store: &mut self.store,
+                graph: &mut self.graph,
+                levels: &self.levels,
+                side: &mut self.side,
+                processor: self.processor,
+                measured,
+            });
+        }
+        Ok(())
+    }
+}
+
+impl ClusterView<'_> {
+    /// Number of positions.
+    pub(crate) fn n_positions(&self) -> u64 {
+        self.measured.n_positions
+    }
+
+    /// The largest distance to a solved position, or nothing if there is none.
+    pub(crate) fn depth(&self) -> Option<usize> {
+        self.measured.is_solvable.then(|| self.levels.depth())
+    }
+
+    /// Number of positions at a distance.
+    pub(crate) fn n_positions_at(&self, distance: usize) -> u64 {
+        self.levels.n_positions(distance)
+    }
+
+    /// The representative of a solvable cluster; with `is_mirrored` the position whose mirror image is that of
+    /// the mirror image of the cluster.
+    pub(crate) fn representative(&self, is_mirrored: bool) -> Packed {
+        let deepest = self.levels.level(self.levels.depth());
+        representative::find(self.layout, &self.lanes(), self.graph, deepest, is_mirrored)
+    }
+
+    /// Whether a position of the largest distance is minimal.
+    pub(crate) fn is_minimal(&mut self, packed: Packed) -> bool {
+        minimal::is_minimal(
+            self.processor,
+            self.store,
+            self.layout,
+            self.graph,
+            self.levels,
+            self.side,
+            packed,
+        )
+    }
+
+    /// Whether there is nothing on the board but the hero.
+    pub(crate) fn is_bare(&self) -> bool {
+        let lanes = self.lanes();
+        let inner = &lanes.inner[..lanes.n_inner];
+        let outer = &lanes.outer[..lanes.n_outer];
+        inner
+            .iter()
+            .chain(outer)
+            .map(|lane| lane.content.pieces().count())
+            .sum::<usize>()
+            == 1
+    }
+
+    /// The squares that horizontal and vertical vehicles take in a position, walls left out.
+    pub(crate) fn masks(&self, packed: Packed) -> (u64, u64) {
+        representative::masks(self.layout, &self.lanes(), packed, false)
+    }
+
+    /// The lanes of the layout.
+    pub(crate) fn lanes(&self) -> Lanes<'_> {
+        self.layout.lanes(self.store)
+    }
+}
+
+/// Lists the boxes that hold solved positions, or all boxes.
+fn list_seeds(lanes: &Lanes<'_>, visit: Visit, seeds: &mut Vec<Seed>) {
+    let mut must = [u16::MAX; MAX_LANE];
+    let hero = lanes.hero;
+    if visit == Visit::Solvable && hero.is_inner {
+        must[hero.lane] = hero.solved;
+    }
+    let outer_solved = (visit == Visit::Solvable && !hero.is_inner).then_some(hero.solved);
+    place_outer(lanes, &must, outer_solved, 0, Packed::default(), 0, seeds);
+}
+
+/// Fixes the outer lanes from the `o`th on in every way that leaves all inner lanes an arrangement.
+fn place_outer(
+    lanes: &Lanes<'_>,
+    must: &[u16; MAX_LANE],
+    outer_solved: Option<u16>,
+    o: usize,
+    position: Packed,
+    taken: u64,
+    seeds: &mut Vec<Seed>,
+) {
+    if o == lanes.n_outer {
+        return choose_parts(
+            lanes,
+            must,
+            0,
+            Seed {
+                position,
+                taken,
+                parts: [0; MAX_LANE],
+            },
+            seeds,
+        );
+    }
+    for (arrangement, &squares) in lanes.outer[o].squares.iter().enumerate() {
+        if o == lanes.hero.lane && outer_solved.is_some_and(|solved| solved >> arrangement & 1 == 0) {
+            continue;
+        }
+        let taken = taken | column_of(squares, o);
+        let mut left = squares;
+        let mut is_open = true;
+        while left != 0 {
+            let i = left.trailing_zeros() as usize % MAX_LANE;
+            left &= left - 1;
+            is_open &= lanes.inner[i].allowed[usize::from(byte_of(taken, i))] & must[i] != 0;
+        }
+        if is_open {
+            let position = position.with_outer(o, arrangement as u8);
+            place_outer(lanes, must, outer_solved, o + 1, position, taken, seeds);
+        }
+    }
+}
+
+/// Lists the boxes of one state of the outer lanes: one part of each inner lane in every combination.
+fn choose_parts(lanes: &Lanes<'_>, must: &[u16; MAX_LANE], i: usize, mut seed: Seed, seeds: &mut Vec<Seed>) {
+    if i == lanes.n_inner {
+        seeds.push(seed);
+        return;
+    }
+    for part in lanes.inner[i].split(byte_of(seed.taken, i)) {
+        if part.mask & must[i] != 0 {
+            seed.parts[i] = part.id;
+            seed.position = seed.position.with_inner(i, part.mask.trailing_zeros() as u8);
+            choose_parts(lanes, must, i + 1, seed, seeds);
+        }
+    }
+}
