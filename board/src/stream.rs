@@ -145,7 +145,11 @@ mod tests {
     }
 
     /// Drawn once and written down: streams must never change under one engine version.
-    const PINNED: [u64; 3] = [0, 0, 0];
+    const PINNED: [u64; 3] = [
+        8_181_275_356_259_100_514,
+        13_649_904_972_396_376_900,
+        6_047_946_364_388_162_319,
+    ];
 
     #[test]
     fn engine_seed_and_shard_each_start_another_stream() {

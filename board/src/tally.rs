@@ -162,9 +162,9 @@ mod tests {
         }
     }
 
-    const ONE: &str = "4x4:ooooAABoooBooooo";
-    const TWO: &str = "4x4:ooBoAABooooooooo";
-    const THREE: &str = "4x4:oooBAAoBoooooooo";
+    const ONE: &str = "ooooAABoooBooooo";
+    const TWO: &str = "ooBoAABooooooooo";
+    const THREE: &str = "oooBAAoBoooooooo";
 
     #[test]
     fn the_order_of_shards_changes_nothing() {

@@ -119,7 +119,7 @@ fn changes_are_legal_and_stay_in_the_space() {
     let space = small_space(0..=2);
     let mutator = Mutator::new(&space);
     let mut stream = Stream::new("test", 1, 0);
-    let mut board = Board::parse("5x5:BBoCooooCoAAoooooDoooooDo".get(..29).unwrap()).unwrap();
+    let mut board = Board::parse("BBoCoooxCoAAooooDooooDooo").unwrap();
     let mut n_changes = 0;
     for _ in 0..5_000 {
         let Some(change) = mutator.draw(&board, &mut stream) else {
@@ -142,7 +142,7 @@ fn changes_are_legal_and_stay_in_the_space() {
 fn every_drawn_change_is_among_all_changes() {
     let mutator = Mutator::new(&small_space(0..=2));
     let mut stream = Stream::new("test", 2, 0);
-    let board = Board::parse("5x5:BBoCoooxCoAAoooooDoooooDo").unwrap();
+    let board = Board::parse("BBoCoooxCoAAooooDooooDooo").unwrap();
     let all = mutator.all(&board);
     let distinct: std::collections::HashSet<Change> = all.iter().copied().collect();
     assert_eq!(distinct.len(), all.len());
@@ -158,7 +158,7 @@ fn every_drawn_change_is_among_all_changes() {
 
 #[test]
 fn annealing_starts_from_the_boards_given() {
-    let start = Canonical::parse("5x5:BBBoCooooCAAoooooDoooooDo").unwrap();
+    let start = Canonical::parse("BBBoCooooCAAooooDooooDooo").unwrap();
     let frame = Frame {
         iterations_per_shard: 1,
         ..frame(7)
@@ -180,7 +180,7 @@ fn annealing_starts_from_the_boards_given() {
 
 #[test]
 fn start_boards_of_another_lot_or_row_are_refused() {
-    let start = Canonical::parse("4x4:ooooAABoooBooooo").unwrap();
+    let start = Canonical::parse("ooooAABoooBooooo").unwrap();
     let refused = AnnealSpec::new(small_space(0..=0), frame(1), vec![start], Temperatures::default());
     assert!(matches!(refused, Err(SpecError::Start { idx: 0, .. })));
     let hot = Temperatures {
