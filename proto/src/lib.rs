@@ -30,3 +30,6 @@ pub const MAX_ACQUIRE_WAIT_MS: u32 = 20_000;
 
 /// The largest message either side takes, in bytes.
 pub const MAX_MESSAGE_BYTES: usize = 8 * 1024 * 1024;
+
+/// In which trailer of a refusal the delay before the next try is told, in milliseconds.
+pub const RETRY_AFTER_TRAILER: &str = "retry-after-ms";

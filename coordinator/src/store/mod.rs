@@ -7,6 +7,7 @@
 mod batches;
 mod boards;
 mod events;
+mod figures;
 mod hunts;
 mod jobs;
 mod leases;
@@ -24,6 +25,7 @@ use thiserror::Error;
 pub use batches::{BatchOrigin, BatchToStore, RejectionToStore};
 pub use boards::{BoardFilter, BoardRow, ExportError, ParCount};
 pub use events::{EventKind, EventToWrite};
+pub use figures::Figures;
 pub use hunts::{CreateHuntError, HuntProgress, HuntRecord, HuntState};
 pub use jobs::{AttemptRecord, JobFilter, JobRecord, JobState};
 pub use leases::{BeatOutcome, Expired};

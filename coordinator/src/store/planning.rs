@@ -9,7 +9,7 @@ use proto::convert::{JobKind, Strategy};
 use proto::ids::HuntId;
 use proto::v1;
 
-use super::{Store, StoreError, Tx, from_sql, hunts::HuntRow, to_sql};
+use super::{StoreError, Tx, from_sql, hunts::HuntRow, to_sql};
 use crate::store::HuntRecord;
 
 /// A hunt that may have more jobs, locked until the end of the transaction.
@@ -64,12 +64,12 @@ pub struct StartsQuery<'a> {
     pub seed: u64,
 }
 
-impl Store {
+impl Tx {
     /// How long the last 8 finished jobs of a hunt and kind took.
     ///
     /// # Errors
     /// [`StoreError::Database`].
-    pub async fn measured(&self, hunt: HuntId, kind: JobKind) -> Result<Measured, StoreError> {
+    pub async fn measured(&mut self, hunt: HuntId, kind: JobKind) -> Result<Measured, StoreError> {
         let row = sqlx::query!(
             r#"
             SELECT count(*) AS "n_jobs!", coalesce(sum(n_iterations), 0)::bigint AS "n_iterations!",
@@ -86,7 +86,7 @@ impl Store {
             hunt.get(),
             kind.as_str(),
         )
-        .fetch_one(&self.pool)
+        .fetch_one(&mut *self.tx)
         .await?;
         Ok(Measured {
             n_jobs: from_sql(row.n_jobs),
@@ -99,7 +99,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Database`].
-    pub async fn starts(&self, query: &StartsQuery<'_>) -> Result<Vec<Canonical>, StoreError> {
+    pub async fn starts(&mut self, query: &StartsQuery<'_>) -> Result<Vec<Canonical>, StoreError> {
         let fields = query.space.fields();
         let lot = (i16::from(fields.lot.width()), i16::from(fields.lot.height()));
         let exit_row = i16::from(fields.exit_row);
@@ -125,7 +125,7 @@ impl Store {
             query.seed.cast_signed(),
             i64::from(query.n_starts),
         )
-        .fetch_all(&self.pool)
+        .fetch_all(&mut *self.tx)
         .await?;
         rows.iter()
             .map(|row| {
@@ -140,7 +140,7 @@ impl Store {
 
     /// The largest par at or above which there are so many boards, or the least there is. `None`: there are none.
     async fn pool_par(
-        &self,
+        &mut self,
         lot: (i16, i16),
         exit_row: i16,
         most_walls: i16,
@@ -162,7 +162,7 @@ impl Store {
             most_walls,
             to_sql(n_pool),
         )
-        .fetch_one(&self.pool)
+        .fetch_one(&mut *self.tx)
         .await?;
         Ok(row.least_par)
     }

@@ -1,0 +1,5 @@
+//! Jobs before they are leased: cut from hunts on demand, sized by what earlier ones took, handed to who asks.
+
+pub mod grant;
+pub mod plan;
+pub mod size;

@@ -1,0 +1,244 @@
+//! Proof: what a worker states about a board is evidence; this decides what is stored.
+//!
+//! Text -> canonical spelling -> cluster -> the row that this coordinator would have stored, compared with what was
+//! stated. A wrong par would not be overwritten by the right one later, but stand beside it, since the partition key
+//! is part of every unique key: so nothing goes in that this module did not let through.
+//!
+//! It runs on a pool of its own; an async task only waits for it.
+
+use std::cell::RefCell;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+
+use board::cluster::{ExploreError, Explorer, Found};
+use board::{Board, Canonical, CanonicalError, Par};
+use proto::convert::{RejectCode, StatedBoard};
+use rayon::prelude::*;
+use thiserror::Error;
+use tokio::sync::{Semaphore, oneshot};
+
+use crate::config::Proving;
+use crate::store::BoardRow;
+
+/// Boards this close to the best par known, or above it, are records: always proved.
+const RECORD_MARGIN: u16 = 2;
+
+/// Proves boards. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Prover {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    config: Proving,
+    pool: rayon::ThreadPool,
+    waiting: Arc<Semaphore>,
+    /// Decides which boards are proved where not all are. Its key is drawn at each start, so that no worker can tell.
+    lots: RandomState,
+}
+
+/// What a batch is judged against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// The lot that the hunt is for, in squares.
+    pub lot: (u8, u8),
+    /// The exit row that the hunt is for.
+    pub exit_row: u8,
+    /// The largest par known for them; `None`: none is.
+    pub best_par: Option<Par>,
+}
+
+/// Why a board is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// In a word.
+    pub code: RejectCode,
+    /// In a sentence.
+    pub detail: String,
+}
+
+impl Refusal {
+    /// Whether an honest worker of this version never sends such a board.
+    pub fn is_strike(&self) -> bool {
+        self.code != RejectCode::TooLarge
+    }
+}
+
+/// Too many batches are waiting; come again later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{n_batches} batches are being proved, come again later")]
+pub struct Busy {
+    /// How many may wait.
+    pub n_batches: usize,
+}
+
+thread_local! {
+    /// Buffers of one proving thread, kept from board to board.
+    static EXPLORER: RefCell<Explorer> = RefCell::new(Explorer::new());
+}
+
+impl Prover {
+    /// Starts the threads.
+    ///
+    /// # Errors
+    /// If the system gives no more threads.
+    pub fn start(config: Proving) -> Result<Prover, rayon::ThreadPoolBuildError> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(config.n_threads.max(1))
+            .thread_name(|idx| format!("prove-{idx}"))
+            .build()?;
+        let waiting = Arc::new(Semaphore::new(config.max_batches.max(1)));
+        Ok(Prover {
+            inner: Arc::new(Inner {
+                config,
+                pool,
+                waiting,
+                lots: RandomState::new(),
+            }),
+        })
+    }
+
+    /// Whether every board is proved, whatever its par.
+    pub fn proves_all(&self) -> bool {
+        self.inner.config.share >= 1.0
+    }
+
+    /// Judges a worker's boards: for each, in order, the row to store or why not.
+    ///
+    /// # Errors
+    /// [`Busy`] if as many batches are waiting as may.
+    pub async fn judge(
+        &self,
+        boards: Vec<StatedBoard>,
+        case: Case,
+    ) -> Result<(Vec<StatedBoard>, Vec<Result<BoardRow, Refusal>>), Busy> {
+        let permit = Arc::clone(&self.inner.waiting)
+            .try_acquire_owned()
+            .map_err(|_| Busy {
+                n_batches: self.inner.config.max_batches,
+            })?;
+        let (answer, answered) = oneshot::channel();
+        let inner = Arc::clone(&self.inner);
+        self.inner.pool.spawn(move || {
+            let verdicts = boards
+                .par_iter()
+                .map(|stated| inner.judge_one(stated, &case))
+                .collect();
+            // Nobody waits any more if the call was given up; it will be repeated.
+            let _ = answer.send((boards, verdicts));
+            drop(permit);
+        });
+        Ok(answered
+            .await
+            .expect("a panic on the proving pool ends the process, so the answer is sent"))
+    }
+
+    /// Explores the clusters of boards that nobody vouches for: for each, in order, the row to store.
+    pub async fn explore(&self, boards: Vec<Board>) -> Vec<Result<Option<Found>, ExploreError>> {
+        let (answer, answered) = oneshot::channel();
+        let limit = self.inner.config.limit;
+        self.inner.pool.spawn(move || {
+            let found = boards
+                .par_iter()
+                .map(|board| EXPLORER.with_borrow_mut(|explorer| explorer.entry(board, limit)))
+                .collect();
+            let _ = answer.send(found);
+        });
+        answered
+            .await
+            .expect("a panic on the proving pool ends the process, so the answer is sent")
+    }
+}
+
+impl Inner {
+    fn judge_one(&self, stated: &StatedBoard, case: &Case) -> Result<BoardRow, Refusal> {
+        let canonical = Canonical::parse(&stated.canonical).map_err(|error| match error {
+            CanonicalError::NotCanonical { .. } => refuse(RejectCode::NotCanonical, error.to_string()),
+            CanonicalError::Spelling(_) => refuse(RejectCode::NotABoard, error.to_string()),
+        })?;
+        let board = canonical.board();
+        let (width, height) = (board.lot().width(), board.lot().height());
+        if (width, height) != case.lot || board.exit_row() != case.exit_row {
+            let detail = format!(
+                "a {width}x{height} board with exit row {}, expected {}x{} with exit row {}",
+                board.exit_row(),
+                case.lot.0,
+                case.lot.1,
+                case.exit_row
+            );
+            return Err(refuse(RejectCode::OutsideJob, detail));
+        }
+        let par = u16::try_from(stated.par).map_err(|_| {
+            refuse(
+                RejectCode::WrongPar,
+                format!("no board has a par of {}", stated.par),
+            )
+        })?;
+        let found = if self.is_proved(stated, case) {
+            self.prove(&board, &canonical, stated)?
+        } else {
+            trusted(&board, canonical, Par::new(par), stated)
+        };
+        Ok(BoardRow {
+            found,
+            lot: board.lot(),
+            exit_row: board.exit_row(),
+        })
+    }
+
+    fn is_proved(&self, stated: &StatedBoard, case: &Case) -> bool {
+        let is_record = case
+            .best_par
+            .is_none_or(|best| stated.par + u32::from(RECORD_MARGIN) >= best.get().into());
+        if is_record || self.config.share >= 1.0 {
+            return true;
+        }
+        // 53 bits of the hash as a number from 0 to 1.
+        #[expect(clippy::cast_precision_loss, reason = "53 bits fit a double exactly")]
+        let lot = (self.lots.hash_one(&stated.canonical) >> 11) as f64 / (1_u64 << 53) as f64;
+        lot < self.config.share
+    }
+
+    fn prove(&self, board: &Board, canonical: &Canonical, stated: &StatedBoard) -> Result<Found, Refusal> {
+        let found = EXPLORER
+            .with_borrow_mut(|explorer| explorer.entry(board, self.config.limit))
+            .map_err(|error| refuse(RejectCode::TooLarge, error.to_string()))?
+            .ok_or_else(|| refuse(RejectCode::Unsolvable, "the board has no solution".to_owned()))?;
+        if u32::from(found.par.get()) != stated.par {
+            let detail = format!("stated par {}, proved {}", stated.par, found.par);
+            return Err(refuse(RejectCode::WrongPar, detail));
+        }
+        if found.canonical != *canonical {
+            let detail = format!("{} stands for the cluster", found.canonical);
+            return Err(refuse(RejectCode::NotRepresentative, detail));
+        }
+        if found.states != stated.states {
+            let detail = format!("stated {} positions, counted {}", stated.states, found.states);
+            return Err(refuse(RejectCode::WrongCluster, detail));
+        }
+        if let (Some(stated), Some(found)) = (stated.minimal, found.minimal)
+            && stated != found
+        {
+            let detail = format!("stated minimal {stated}, proved {found}");
+            return Err(refuse(RejectCode::WrongCluster, detail));
+        }
+        Ok(found)
+    }
+}
+
+/// What is stored of a board that is not proved this time.
+fn trusted(board: &Board, canonical: Canonical, par: Par, stated: &StatedBoard) -> Found {
+    Found {
+        par,
+        canonical,
+        states: stated.states.max(1),
+        minimal: stated.minimal,
+        n_vehicles: u8::try_from(board.n_vehicles()).expect("a board has at most 50 vehicles"),
+        n_walls: u8::try_from(board.n_walls()).expect("a lot has at most 64 squares"),
+    }
+}
+
+fn refuse(code: RejectCode, detail: String) -> Refusal {
+    Refusal { code, detail }
+}

@@ -1,0 +1,207 @@
+//! Where a coordinator program's configuration comes from: flags over `PARFORCE_` environment over a TOML file over
+//! defaults.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use board::StateLimit;
+use clap::{Args, Parser};
+use coordinator::Config;
+use serde::Deserialize;
+
+/// Hands out jobs, proves what comes back, keeps it in Postgres.
+#[derive(Debug, Parser)]
+#[command(name = "parforce-coordinator", version, about)]
+pub(crate) struct Arguments {
+    /// TOML file with the long names of the options below as keys; unknown keys are refused
+    #[arg(long, env = "PARFORCE_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Bring the database up to date and exit
+    #[arg(long)]
+    pub(crate) migrate_only: bool,
+    #[command(flatten)]
+    settings: Settings,
+}
+
+/// What can be set, each with its unit.
+#[derive(Debug, Default, Args, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+struct Settings {
+    /// Database, e.g. postgres://parforce@localhost/parforce
+    #[arg(
+        long,
+        env = "PARFORCE_DATABASE_URL",
+        hide_env_values = true,
+        value_name = "URL"
+    )]
+    database_url: Option<String>,
+    /// File that holds the database's address, for one with a password
+    #[arg(long, env = "PARFORCE_DATABASE_URL_FILE", value_name = "FILE")]
+    database_url_file: Option<PathBuf>,
+    /// Connections to the database [default: 16]
+    #[arg(long, env = "PARFORCE_DATABASE_CONNECTIONS", value_name = "N")]
+    database_connections: Option<u32>,
+    /// Where workers and operators connect (gRPC) [default: 127.0.0.1:7400]
+    #[arg(long, env = "PARFORCE_LISTEN", value_name = "ADDR")]
+    listen: Option<SocketAddr>,
+    /// Where pages, /healthz, /readyz and /metrics are served [default: 127.0.0.1:7401]
+    #[arg(long, env = "PARFORCE_WEB", value_name = "ADDR")]
+    web: Option<SocketAddr>,
+    /// How long a lease lasts from each beat, in seconds [default: 60]
+    #[arg(long, env = "PARFORCE_LEASE_TTL_S", value_name = "SECONDS")]
+    lease_ttl_s: Option<u64>,
+    /// How often workers beat, in seconds [default: 15]
+    #[arg(long, env = "PARFORCE_BEAT_INTERVAL_S", value_name = "SECONDS")]
+    beat_interval_s: Option<u64>,
+    /// How often expired leases are looked for, in seconds [default: 5]
+    #[arg(long, env = "PARFORCE_REAP_INTERVAL_S", value_name = "SECONDS")]
+    reap_interval_s: Option<u64>,
+    /// How long a job should take its worker, in seconds [default: 180]
+    #[arg(long, env = "PARFORCE_JOB_TARGET_S", value_name = "SECONDS")]
+    job_target_s: Option<u64>,
+    /// Share of new boards that is proved again, 0 to 1; records always are [default: 1]
+    #[arg(long, env = "PARFORCE_PROVE_SHARE", value_name = "SHARE")]
+    prove_share: Option<f64>,
+    /// Threads that prove [default: one a processor]
+    #[arg(long, env = "PARFORCE_PROVE_THREADS", value_name = "N")]
+    prove_threads: Option<usize>,
+    /// Positions of the largest cluster that is proved [default: 20000000]
+    #[arg(long, env = "PARFORCE_PROVE_LIMIT", value_name = "POSITIONS")]
+    prove_limit: Option<u64>,
+    /// What is logged, e.g. debug,sqlx=warn [default: info]
+    #[arg(long, env = "PARFORCE_LOG", value_name = "FILTER")]
+    log: Option<String>,
+}
+
+/// What a coordinator program runs with.
+pub(crate) struct Resolved {
+    pub(crate) database_url: String,
+    pub(crate) database_connections: u32,
+    pub(crate) log: Option<String>,
+    pub(crate) config: Config,
+}
+
+impl Arguments {
+    /// Lays flags and environment over the file over the defaults.
+    pub(crate) fn resolve(&self) -> anyhow::Result<Resolved> {
+        let file = match &self.config {
+            Some(path) => {
+                let text =
+                    std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
+                toml::from_str(&text).with_context(|| format!("reading {}", path.display()))?
+            }
+            None => Settings::default(),
+        };
+        self.settings.over(file)
+    }
+}
+
+impl Settings {
+    fn over(&self, file: Settings) -> anyhow::Result<Resolved> {
+        let defaults = Config::default();
+        let seconds = |own: Option<u64>, file: Option<u64>, default: Duration| {
+            own.or(file).map_or(default, Duration::from_secs)
+        };
+        let mut config = Config {
+            listen: self.listen.or(file.listen).unwrap_or(defaults.listen),
+            web: self.web.or(file.web).or(defaults.web),
+            lease_ttl: seconds(self.lease_ttl_s, file.lease_ttl_s, defaults.lease_ttl),
+            beat_interval: seconds(self.beat_interval_s, file.beat_interval_s, defaults.beat_interval),
+            reap_interval: seconds(self.reap_interval_s, file.reap_interval_s, defaults.reap_interval),
+            ..defaults
+        };
+        config.sizing.target = seconds(self.job_target_s, file.job_target_s, config.sizing.target);
+        config.proving.share = self
+            .prove_share
+            .or(file.prove_share)
+            .unwrap_or(config.proving.share);
+        config.proving.n_threads = self
+            .prove_threads
+            .or(file.prove_threads)
+            .unwrap_or(config.proving.n_threads);
+        config.proving.limit = self
+            .prove_limit
+            .or(file.prove_limit)
+            .map_or(config.proving.limit, StateLimit::new);
+        ensure!(
+            config.beat_interval * 2 <= config.lease_ttl,
+            "a lease must last two beats at least"
+        );
+        ensure!(
+            (0.0..=1.0).contains(&config.proving.share),
+            "the share of boards proved lies between 0 and 1"
+        );
+        ensure!(
+            !config.reap_interval.is_zero(),
+            "leases cannot be looked for every 0 seconds"
+        );
+        let own = database_url(self.database_url.as_deref(), self.database_url_file.as_deref())?;
+        let from_file = database_url(file.database_url.as_deref(), file.database_url_file.as_deref())?;
+        let Some(database_url) = own.or(from_file) else {
+            bail!("no database is named: set --database-url or PARFORCE_DATABASE_URL");
+        };
+        Ok(Resolved {
+            database_url,
+            database_connections: self
+                .database_connections
+                .or(file.database_connections)
+                .unwrap_or(16),
+            log: self.log.clone().or(file.log),
+            config,
+        })
+    }
+}
+
+fn database_url(url: Option<&str>, file: Option<&Path>) -> anyhow::Result<Option<String>> {
+    match (url, file) {
+        (Some(_), Some(_)) => bail!("the database is named twice, by its address and by a file"),
+        (Some(url), None) => Ok(Some(url.to_owned())),
+        (None, Some(path)) => {
+            let text =
+                std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
+            Ok(Some(text.trim().to_owned()))
+        }
+        (None, None) => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> Settings {
+        toml::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn flags_win_over_the_file_and_the_file_over_defaults() {
+        let flags = Settings {
+            lease_ttl_s: Some(90),
+            ..Settings::default()
+        };
+        let text = "database-url = 'postgres://a@b/c'\nlease-ttl-s = 70\nprove-share = 0.5";
+        let resolved = flags.over(file(text)).unwrap();
+        assert_eq!(resolved.config.lease_ttl, Duration::from_secs(90));
+        assert_eq!(resolved.config.beat_interval, Config::default().beat_interval);
+        assert!((resolved.config.proving.share - 0.5).abs() < f64::EPSILON);
+        assert_eq!(resolved.database_url, "postgres://a@b/c");
+    }
+
+    #[test]
+    fn unknown_keys_are_refused() {
+        assert!(toml::from_str::<Settings>("lease-tll-s = 70").is_err());
+    }
+
+    #[test]
+    fn senseless_values_are_refused() {
+        let over = |text: &str| Settings::default().over(file(&format!("database-url = 'x'\n{text}")));
+        assert!(over("").is_ok());
+        assert!(over("prove-share = 1.5").is_err());
+        assert!(over("lease-ttl-s = 20").is_err());
+        assert!(over("reap-interval-s = 0").is_err());
+        assert!(over("database-url-file = '/x'").is_err());
+        assert!(Settings::default().over(Settings::default()).is_err());
+    }
+}
