@@ -1,0 +1,207 @@
+//! The holder of one job: starts its search, hands in what its shards find, and ends it by a claim or a release.
+
+use std::sync::Arc;
+
+use board::cluster::Found;
+use board::job::{Counters, JobSpec, ShardEnd, ShardOutcome, Tally};
+use proto::convert::{Batch, Completion, Lease, LeaseOutcome, Release, ReleaseReason, StatedBoard};
+use proto::ids::BatchId;
+use tokio_util::sync::CancellationToken;
+use tracing::{error, info, warn};
+use uuid::Uuid;
+
+use crate::backoff::Backoff;
+use crate::client::{CallError, Client};
+use crate::clock;
+use crate::leases::{Held, Verdict};
+use crate::link::Link;
+use crate::progress::Reporter;
+use crate::search::SearchPool;
+use crate::search::shards::{self, ShardNews};
+use crate::uploads::{Acknowledged, Uploads};
+
+/// What every holder works with.
+#[derive(Clone, Debug)]
+pub struct Tools {
+    /// The search threads.
+    pub pool: Arc<SearchPool>,
+    /// The coordinator.
+    pub link: Arc<Link>,
+    /// The way of boards.
+    pub uploads: Uploads,
+    /// Where totals go.
+    pub reporter: Reporter,
+    /// Cancelled when nothing more is to be tried.
+    pub abandoned: CancellationToken,
+}
+
+/// Runs a leased job to its end, whatever that is.
+pub async fn hold(tools: Tools, lease: Lease, held: Arc<Held>, backoff: Backoff) {
+    let spec = Arc::new(lease.spec);
+    info!(job.id = %lease.job, hunt.id = %lease.hunt, lease.token = %lease.token, kind = spec.kind(), "job begins");
+    let mut holder = Holder {
+        tools,
+        held,
+        tally: Tally::default(),
+        pending: Vec::new(),
+        failure: None,
+        backoff,
+    };
+    let n_complete = holder.search(&spec).await;
+    let abandoned = holder.tools.abandoned.clone();
+    tokio::select! {
+        () = holder.end(n_complete == spec.n_shards()) => {}
+        () = abandoned.cancelled() => warn!(job.id = %lease.job, "left without a word: the lease will expire"),
+    }
+}
+
+struct Holder {
+    tools: Tools,
+    held: Arc<Held>,
+    tally: Tally,
+    /// Batches handed in and not acknowledged.
+    pending: Vec<Acknowledged>,
+    failure: Option<String>,
+    backoff: Backoff,
+}
+
+impl Holder {
+    /// Runs the shards; how many came to their end.
+    async fn search(&mut self, spec: &Arc<JobSpec>) -> u32 {
+        let mut n_complete = 0;
+        let mut news = shards::start(&self.tools.pool, spec, self.held.gauge());
+        while let Some(news) = news.recv().await {
+            match news {
+                ShardNews::Ended(ShardEnd::Complete(outcome)) => {
+                    n_complete += 1;
+                    self.report(&outcome);
+                    let fresh = self.tally.absorb(outcome);
+                    self.hand_in(fresh).await;
+                }
+                // Facts all the same; only the claim is not made.
+                ShardNews::Ended(ShardEnd::Stopped(outcome)) => {
+                    self.report(&outcome);
+                    self.hand_in(outcome.found).await;
+                }
+                ShardNews::Panicked(message) => {
+                    error!(job.id = %self.held.job(), message, "a shard panicked");
+                    self.failure = Some(message);
+                    self.held.decree(Verdict::Fail);
+                }
+            }
+        }
+        n_complete
+    }
+
+    fn report(&self, outcome: &ShardOutcome) {
+        self.tools
+            .reporter
+            .shard_ended(&outcome.counters, outcome.found.last());
+    }
+
+    async fn hand_in(&mut self, found: Vec<Found>) {
+        let welcome = self.tools.link.welcome();
+        for boards in found.chunks(welcome.max_boards_per_batch.max(1)) {
+            let batch = Batch {
+                session: welcome.session,
+                id: BatchId::new(Uuid::new_v4()),
+                job: self.held.job(),
+                token: self.held.token(),
+                boards: boards.iter().map(StatedBoard::from).collect(),
+            };
+            let acknowledged = self.tools.uploads.hand_in(batch).await;
+            self.pending.push(acknowledged);
+        }
+    }
+
+    async fn end(&mut self, is_complete: bool) {
+        for acknowledged in self.pending.drain(..) {
+            if acknowledged.await.is_err() {
+                // The uploads ended first; boards not sent are in the spool, and a claim would be a lie.
+                return;
+            }
+        }
+        match self.held.verdict() {
+            Verdict::Lost => self.tools.reporter.lost(),
+            // A job that was carried out is claimed even if the worker is to leave: the claim costs one call.
+            Verdict::GoOn | Verdict::Leave | Verdict::Pause if is_complete => self.complete().await,
+            Verdict::GoOn => unreachable!("a search that nobody stopped runs to its end"),
+            Verdict::Leave => self.release(ReleaseReason::Drain).await,
+            Verdict::Pause => self.release(ReleaseReason::Paused).await,
+            Verdict::Cancel => self.release(ReleaseReason::Cancelled).await,
+            Verdict::Fail => self.release(ReleaseReason::Error).await,
+        }
+    }
+
+    async fn complete(&mut self) {
+        let (job, token) = (self.held.job(), self.held.token());
+        let (counters, digest) = (self.tally.counters(), self.tally.digest());
+        let make = |client: Client, session| async move {
+            client
+                .complete_job(Completion {
+                    session,
+                    job,
+                    token,
+                    counters,
+                    digest,
+                })
+                .await
+        };
+        let outcome = loop {
+            match self.tools.link.call(make).await {
+                Err(error) if error.is_retryable() && self.held.verdict() != Verdict::Lost => {
+                    self.wait(&error).await;
+                }
+                outcome => break outcome,
+            }
+        };
+        match outcome {
+            Ok(LeaseOutcome::Accepted) => {
+                info!(job.id = %job, found = counters.found, %digest, "job completed");
+                self.tools.reporter.completed();
+            }
+            Ok(LeaseOutcome::Lost) => {
+                warn!(job.id = %job, "job was done, but the lease was another's");
+                self.tools.reporter.lost();
+            }
+            Err(error) => {
+                error!(job.id = %job, %error, "the claim was not taken");
+                self.tools.reporter.lost();
+            }
+        }
+    }
+
+    async fn release(&mut self, reason: ReleaseReason) {
+        let (job, token) = (self.held.job(), self.held.token());
+        let counters: Counters = self.tally.counters();
+        let detail = self.failure.take().unwrap_or_default();
+        let make = |client: Client, session| {
+            let release = Release {
+                session,
+                job,
+                token,
+                reason,
+                detail: detail.clone(),
+                checkpoint: None,
+                counters,
+            };
+            async move { client.release_job(release).await }
+        };
+        loop {
+            match self.tools.link.call(make).await {
+                Err(error) if error.is_retryable() && self.held.verdict() != Verdict::Lost => {
+                    self.wait(&error).await;
+                }
+                Ok(_) => break info!(job.id = %job, %reason, "job released"),
+                Err(error) => break warn!(job.id = %job, %error, "job not released: the lease will expire"),
+            }
+        }
+        self.tools.reporter.released();
+    }
+
+    async fn wait(&mut self, error: &CallError) {
+        let delay = self.backoff.next(error.retry_after());
+        warn!(job.id = %self.held.job(), %error, delay_ms = delay.as_millis(), "trying again");
+        clock::sleep(delay).await;
+    }
+}

@@ -1,0 +1,130 @@
+//! The worker's standing with its coordinator: the client, the session, and hello said again when it is forgotten.
+
+use std::future::Future;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use board::ENGINE;
+use proto::PROTOCOL;
+use proto::convert::{Hello, Welcome};
+use proto::ids::{Incarnation, Session};
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use crate::backoff::Backoff;
+use crate::client::{CallError, Client};
+use crate::clock;
+use crate::config::Config;
+
+/// A session, renewed when the coordinator does not know it any more.
+#[derive(Debug)]
+pub struct Link {
+    client: Client,
+    hello: Hello,
+    welcome: Mutex<Welcome>,
+    /// Held while hello is said, so that many calls that meet a forgotten session say it once.
+    renewing: tokio::sync::Mutex<()>,
+}
+
+/// What this process says of itself.
+pub fn introduce(config: &Config, incarnation: Incarnation, n_threads: usize, self_test: Vec<u8>) -> Hello {
+    Hello {
+        worker_name: config.name.clone(),
+        incarnation,
+        protocol: PROTOCOL..=PROTOCOL,
+        engine: ENGINE.to_owned(),
+        program_version: env!("CARGO_PKG_VERSION").to_owned(),
+        n_slots: config.n_slots,
+        n_threads: u32::try_from(n_threads).unwrap_or(u32::MAX),
+        cpu: std::env::consts::ARCH.to_owned(),
+        self_test,
+    }
+}
+
+impl Link {
+    /// Says hello until it is answered; `None` if `leaving` came first.
+    ///
+    /// # Errors
+    /// When the coordinator answers that it does not want this worker.
+    pub async fn open(
+        client: Client,
+        hello: Hello,
+        backoff: &mut Backoff,
+        leaving: &CancellationToken,
+    ) -> Result<Option<Link>, CallError> {
+        loop {
+            let answer = tokio::select! {
+                answer = client.hello(hello.clone()) => answer,
+                () = leaving.cancelled() => return Ok(None),
+            };
+            match answer {
+                Ok(welcome) => {
+                    info!(session = %welcome.session, "the coordinator took this worker");
+                    let welcome = Mutex::new(welcome);
+                    return Ok(Some(Link {
+                        client,
+                        hello,
+                        welcome,
+                        renewing: tokio::sync::Mutex::new(()),
+                    }));
+                }
+                Err(error) if error.is_retryable() => {
+                    let delay = backoff.next(error.retry_after());
+                    warn!(%error, delay_ms = delay.as_millis(), "no hello yet, trying again");
+                    tokio::select! {
+                        () = clock::sleep(delay) => {}
+                        () = leaving.cancelled() => return Ok(None),
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// What the coordinator said to the last hello.
+    pub fn welcome(&self) -> Welcome {
+        self.welcome
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// The present session.
+    pub fn session(&self) -> Session {
+        self.welcome().session
+    }
+
+    /// How often to beat.
+    pub fn beat_interval(&self) -> Duration {
+        self.welcome().beat_interval
+    }
+
+    /// Makes a call with the session; if the coordinator has forgotten it, says hello and makes the call once more.
+    ///
+    /// # Errors
+    /// Whatever the call, or the hello, ended with.
+    pub async fn call<T, F>(&self, make: impl Fn(Client, Session) -> F) -> Result<T, CallError>
+    where
+        F: Future<Output = Result<T, CallError>>,
+    {
+        let session = self.session();
+        match make(self.client.clone(), session).await {
+            Err(CallError::NoSession(message)) => {
+                warn!(message, "the coordinator forgot this session, saying hello again");
+                self.renew(session).await?;
+                make(self.client.clone(), self.session()).await
+            }
+            answer => answer,
+        }
+    }
+
+    async fn renew(&self, forgotten: Session) -> Result<(), CallError> {
+        let _only_one = self.renewing.lock().await;
+        if self.session() != forgotten {
+            return Ok(());
+        }
+        let welcome = self.client.hello(self.hello.clone()).await?;
+        *self.welcome.lock().unwrap_or_else(PoisonError::into_inner) = welcome;
+        Ok(())
+    }
+}
