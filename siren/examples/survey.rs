@@ -10,7 +10,10 @@ fn main() {
         for seed in spec.seeds {
             let (found, tally) = candidate(&spec.template, seed).expect("the shipped plan makes sense");
             match found {
-                Some(found) => print!(" {}/{}/{}:{}", tally.attempts, tally.survived, tally.in_range, found.score.misses),
+                Some(found) => print!(
+                    " {}/{}/{}:{}",
+                    tally.attempts, tally.survived, tally.in_range, found.score.misses
+                ),
                 None => print!(" {}/none", tally.attempts),
             }
         }

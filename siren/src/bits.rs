@@ -65,7 +65,13 @@ impl Bits {
     /// How many numbers the set has.
     #[inline]
     pub fn len(self) -> usize {
-        self.0.iter().map(|word| word.count_ones() as usize).sum()
+        self.count() as usize
+    }
+
+    /// [`Bits::len`] in 32 bits.
+    #[inline]
+    pub fn count(self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
     }
 
     /// Whether the two sets share a number.

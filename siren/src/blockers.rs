@@ -67,7 +67,7 @@ pub struct Lane {
 /// The blockers of a jam: a directed graph over its pieces, with routes and lanes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blockers {
-    blockers: Vec<Bits>,
+    in_the_way: Vec<Bits>,
     routes: Vec<Option<Result<Route, NoRoute>>>,
     lanes: [Lane; 2],
     without_route: Bits,
@@ -83,13 +83,13 @@ impl Blockers {
     pub fn new(jam: &Jam) -> Self {
         let kinds = Kinds::new(jam);
         let ring = Ring::new(jam);
-        let mut blockers = vec![Bits::EMPTY; jam.n_pieces()];
+        let mut in_the_way = vec![Bits::EMPTY; jam.n_pieces()];
         let mut routes = vec![None; jam.n_pieces()];
         let (mut without_route, mut needs_bridge, mut red) = (Bits::EMPTY, Bits::EMPTY, [Bits::EMPTY; 2]);
         for (number, piece) in jam.pieces().iter().enumerate() {
             let Piece::Vehicle(body) = *piece else { continue };
             let path = Path::new(jam, &kinds, body);
-            blockers[number] = path.removable;
+            in_the_way[number] = path.removable;
             let route = path.route(jam, &ring);
             match &route {
                 Err(_) => without_route.insert(number),
@@ -113,7 +113,7 @@ impl Blockers {
             }
         });
         Self {
-            blockers,
+            in_the_way,
             routes,
             lanes,
             without_route,
@@ -129,7 +129,7 @@ impl Blockers {
     /// barricades are lifted off the lot.
     #[inline]
     pub fn of(&self, piece: usize) -> Bits {
-        self.blockers[piece]
+        self.in_the_way[piece]
     }
 
     /// A vehicle's way out, or why it has none; `None` for other pieces.
@@ -187,7 +187,7 @@ impl Blockers {
         while !fresh.is_empty() {
             let in_the_way = fresh
                 .iter()
-                .fold(Bits::EMPTY, |all, piece| all | self.blockers[piece]);
+                .fold(Bits::EMPTY, |all, piece| all | self.in_the_way[piece]);
             fresh = (in_the_way & present) - closure;
             closure |= fresh;
         }

@@ -128,7 +128,7 @@ fn solve_escape(blockers: &Blockers, state: &State, escape: Escape) -> Result<So
         n_free,
         depth,
     } = clear(blockers, state, closure).map_err(Hopeless::Impossible)?;
-    let size = u32::try_from(closure.len()).expect("a jam has 144 pieces at most");
+    let size = closure.count();
     let lowers_bridge = actions.contains(&Action::Lower);
     Ok(Solution {
         escape,
@@ -152,10 +152,11 @@ pub fn clear_whole_board(blockers: &Blockers, state: &State) -> Result<Order, Ve
 fn clear(blockers: &Blockers, state: &State, closure: Bits) -> Result<Order, Vec<Impossible>> {
     let wrecks = (closure & blockers.wrecks()).len();
     let has_route = !closure.intersects(blockers.without_route());
-    if has_route && wrecks <= usize::from(state.tows_left()) {
-        if let Some(order) = order(blockers, closure, state.is_swapped(), state.bridge_is_up()) {
-            return Ok(order);
-        }
+    if has_route
+        && wrecks <= usize::from(state.tows_left())
+        && let Some(order) = order(blockers, closure, state.is_swapped(), state.bridge_is_up())
+    {
+        return Ok(order);
     }
     Err(reasons(blockers, closure, wrecks, usize::from(state.tows_left())))
 }

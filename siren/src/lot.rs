@@ -205,6 +205,7 @@ impl Facing {
     pub const ALL: [Self; 4] = [Self::Up, Self::Right, Self::Down, Self::Left];
 
     /// The opposite way.
+    #[must_use]
     pub fn back(self) -> Self {
         match self {
             Self::Up => Self::Down,
@@ -215,6 +216,7 @@ impl Facing {
     }
 
     /// A quarter turn clockwise.
+    #[must_use]
     pub fn turned(self) -> Self {
         match self {
             Self::Up => Self::Right,

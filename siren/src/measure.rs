@@ -57,7 +57,11 @@ impl Measures {
             ("the number of vehicles", self.vehicles, template.vehicles),
             ("the chain depth", self.chain_depth, template.chain_depth),
             ("the number of locked pieces", self.locked, template.locked),
-            ("the fullness in percent", self.fullness_percent, template.fullness_percent),
+            (
+                "the fullness in percent",
+                self.fullness_percent,
+                template.fullness_percent,
+            ),
             ("the gap between the escapes", self.gap, template.gap),
         ];
         let misses = figures.into_iter().filter(|(_, value, range)| !range.has(*value));

@@ -32,6 +32,7 @@ impl Body {
         })
     }
 
+    #[must_use = "the body itself is left as it is"]
     /// The same squares, looking the other way: its path is the lane behind it.
     pub fn reversed(self) -> Self {
         let back = self.length - 1;

@@ -109,7 +109,13 @@ pub struct LevelSpec {
 impl LevelSpec {
     /// The level's file name without its ending: `1-01-downtown`, in the order of the campaign.
     pub fn file_stem(&self) -> String {
-        let kept = |letter: char| if letter.is_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
+        let kept = |letter: char| {
+            if letter.is_alphanumeric() {
+                letter.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        };
         let name: String = self.world.chars().map(kept).collect();
         format!("{}-{:02}-{name}", self.world_number, self.number)
     }
@@ -171,7 +177,9 @@ impl Plan {
         }
         for spec in plan.levels() {
             let (world, level) = (spec.world_number as usize - 1, spec.number);
-            spec.template.check().map_err(|why| PlanError::Template { world, level, why })?;
+            spec.template
+                .check()
+                .map_err(|why| PlanError::Template { world, level, why })?;
         }
         Ok(plan)
     }
@@ -179,13 +187,15 @@ impl Plan {
     /// The levels, in order.
     pub fn levels(&self) -> Vec<LevelSpec> {
         let worlds = self.worlds.iter().zip(1..);
-        worlds.flat_map(|(world, number)| (1..=world.levels).map(move |level| self.level(world, number, level))).collect()
+        worlds
+            .flat_map(|(world, number)| (1..=world.levels).map(move |level| self.level(world, number, level)))
+            .collect()
     }
 
     fn level(&self, world: &World, world_number: u32, number: u32) -> LevelSpec {
         let shape = world.shape(number);
         let rules = || world.features.iter().filter(|rule| rule.levels.contains(&number));
-        let features = rules().fold(Features::default(), |all, rule| all.with(&rule.features));
+        let features = rules().fold(Features::default(), |all, rule| all.with(rule.features));
         let side = |squares: u32| u8::try_from(squares).unwrap_or(u8::MAX);
         let units = &world.units;
         LevelSpec {
@@ -217,11 +227,23 @@ impl Plan {
 impl World {
     fn check(&self, world: usize) -> Result<(), PlanError> {
         if self.units.is_empty() {
-            return Err(PlanError::Empty { world, field: "units" });
+            return Err(PlanError::Empty {
+                world,
+                field: "units",
+            });
         }
         for (rule, features) in self.features.iter().enumerate() {
-            if let Some(level) = features.levels.iter().find(|level| !(1..=self.levels).contains(*level)) {
-                return Err(PlanError::NoSuchLevel { world, rule, level: *level, last: self.levels });
+            if let Some(level) = features
+                .levels
+                .iter()
+                .find(|level| !(1..=self.levels).contains(*level))
+            {
+                return Err(PlanError::NoSuchLevel {
+                    world,
+                    rule,
+                    level: *level,
+                    last: self.levels,
+                });
             }
         }
         Ok(())
@@ -249,7 +271,7 @@ impl World {
 
 impl Features {
     /// The larger number of each feature.
-    fn with(&self, other: &Self) -> Self {
+    fn with(self, other: Self) -> Self {
         Self {
             lights: self.lights.max(other.lights),
             crossings: self.crossings.max(other.crossings),
@@ -281,7 +303,12 @@ mod tests {
     fn interpolation_meets_both_ends_and_rounds_between() {
         assert_eq!(interpolate(8, 14, 0, 19), 8);
         assert_eq!(interpolate(8, 14, 19, 19), 14);
-        assert_eq!((0..=4).map(|step| interpolate(40, 38, step, 4)).collect::<Vec<_>>(), [40, 40, 39, 39, 38]);
+        assert_eq!(
+            (0..=4)
+                .map(|step| interpolate(40, 38, step, 4))
+                .collect::<Vec<_>>(),
+            [40, 40, 39, 39, 38]
+        );
         assert_eq!(interpolate(5, 9, 0, 0), 5);
     }
 }

@@ -25,7 +25,7 @@ impl Stream {
     /// If `n` is 0 or above 2^32.
     pub fn below(&mut self, n: usize) -> usize {
         assert!(n > 0 && n as u64 <= 1 << 32, "a choice among {n}");
-        ((u128::from(self.bits()) * n as u128) >> 64) as usize
+        usize::try_from((u128::from(self.bits()) * n as u128) >> 64).expect("a number below n")
     }
 
     /// A number from `from` to `to`, both included.

@@ -228,39 +228,14 @@ impl State {
 fn next_clockwise(lot: Lot, place: Place) -> Place {
     let Place { side, index } = place;
     let (last_column, last_row) = (lot.width() - 1, lot.height() - 1);
+    let at = |side: Side, index: u8| Place { side, index };
     match side {
-        Side::Top if index < last_column => Place {
-            side,
-            index: index + 1,
-        },
-        Side::Top => Place {
-            side: Side::Right,
-            index: 0,
-        },
-        Side::Right if index < last_row => Place {
-            side,
-            index: index + 1,
-        },
-        Side::Right => Place {
-            side: Side::Bottom,
-            index: last_column,
-        },
-        Side::Bottom if index > 0 => Place {
-            side,
-            index: index - 1,
-        },
-        Side::Bottom => Place {
-            side: Side::Left,
-            index: last_row,
-        },
-        Side::Left if index > 0 => Place {
-            side,
-            index: index - 1,
-        },
-        Side::Left => Place {
-            side: Side::Top,
-            index: 0,
-        },
+        Side::Top if index == last_column => at(Side::Right, 0),
+        Side::Right if index == last_row => at(Side::Bottom, last_column),
+        Side::Bottom if index == 0 => at(Side::Left, last_row),
+        Side::Left if index == 0 => at(Side::Top, 0),
+        Side::Top | Side::Right => at(side, index + 1),
+        Side::Bottom | Side::Left => at(side, index - 1),
     }
 }
 

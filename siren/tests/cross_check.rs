@@ -226,7 +226,9 @@ fn count_answer(counts: &mut Counts, jam: &Jam, answer: &Answer) {
             Err(Hopeless::Shut(Shut::Planter(_))) => counts.add("shut: planter", true),
             Err(Hopeless::Shut(Shut::ClosedSide(_))) => counts.add("shut: closed side", true),
             Err(Hopeless::Impossible(reasons)) => {
-                reasons.iter().for_each(|reason| count_reason(counts, reason))
+                for reason in reasons {
+                    count_reason(counts, reason);
+                }
             }
         }
     }

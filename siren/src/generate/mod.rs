@@ -5,6 +5,7 @@
 //! each lane to its own size; packs the rest. Then the ring road is dressed, the solver answers, [`unfit`] rejects, and
 //! a score against the template decides among the survivors. A candidate is a pure function of (template, seed).
 
+mod grow;
 mod reject;
 mod ring;
 mod score;
@@ -167,10 +168,10 @@ pub fn candidate(template: &Template, seed: u64) -> Result<(Option<Candidate>, T
 fn build(template: &Template, lot: Lot, spots: &[Spot], stream: &mut Stream) -> Result<(Site, Aim), Step> {
     let aim = aim(template, stream);
     let mut site = steps::park(template, lot, spots, stream)?;
-    steps::cover(&mut site, stream)?;
     steps::box_in(&mut site, &aim, stream)?;
-    steps::lock(&mut site, &aim, stream)?;
-    steps::grow(&mut site, &aim, template, stream)?;
+    steps::cover(&mut site, stream)?;
+    grow::lock(&mut site, &aim, stream)?;
+    grow::grow(&mut site, &aim, template, stream)?;
     steps::pack(&mut site, &aim, template, stream);
     Ok((site, aim))
 }
@@ -181,7 +182,11 @@ fn aim(template: &Template, stream: &mut Stream) -> Aim {
         u32::try_from(drawn).expect("between two numbers of 32 bits")
     };
     let features = &template.features;
-    let swaps = if features.lights > 0 { stream.within(1, 2) } else { 0 };
+    let swaps = if features.lights > 0 {
+        stream.within(1, 2)
+    } else {
+        0
+    };
     let extras = u32::from(features.bridges) + u32::try_from(swaps).expect("1 or 2");
     let cheap = within(stream, template.par).saturating_sub(extras);
     Aim {
@@ -196,10 +201,15 @@ fn aim(template: &Template, stream: &mut Stream) -> Aim {
 /// Dresses the ring road until it fits, and lets the solver judge.
 fn finish(template: &Template, site: &Site, aim: &Aim, stream: &mut Stream) -> Option<Candidate> {
     let features = &template.features;
-    let tries = if features.lights > 0 || features.bridges > 0 { RING_TRIES } else { 1 };
+    let tries = if features.lights > 0 || features.bridges > 0 {
+        RING_TRIES
+    } else {
+        1
+    };
     let mut best: Option<Candidate> = None;
     for _ in 0..tries {
-        let jam = Jam::new(ring::dress(site, aim.lane, template, stream)).expect("a site keeps its pieces apart");
+        let jam =
+            Jam::new(ring::dress(site, aim.lane, template, stream)).expect("a site keeps its pieces apart");
         let blockers = Blockers::new(&jam);
         let answer = solve_from(&blockers, &State::start(&jam));
         if !features_matter(template, &answer) || !unfit(&jam, &blockers, &answer).is_empty() {

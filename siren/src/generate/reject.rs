@@ -58,7 +58,10 @@ pub fn unfit(jam: &Jam, blockers: &Blockers, answer: &Answer) -> Vec<Unfit> {
     let mut reasons = Vec::new();
     for (escape, verdict) in Escape::BOTH.into_iter().zip(&answer.escapes) {
         if let Err(why) = verdict {
-            reasons.push(Unfit::Hopeless { escape, why: why.clone() });
+            reasons.push(Unfit::Hopeless {
+                escape,
+                why: why.clone(),
+            });
         }
     }
     if let Err(impossible) = clear_whole_board(blockers, &State::start(jam)) {
@@ -71,7 +74,10 @@ pub fn unfit(jam: &Jam, blockers: &Blockers, answer: &Answer) -> Vec<Unfit> {
             reasons.push(Unfit::NoLane { escape });
         }
         let gaps = (lane.squares - taken).iter();
-        reasons.extend(gaps.map(|number| Unfit::LaneGap { escape, at: jam.lot().square(number) }));
+        reasons.extend(gaps.map(|number| Unfit::LaneGap {
+            escape,
+            at: jam.lot().square(number),
+        }));
         let free = lane.pieces.iter().filter(|piece| {
             matches!(jam.pieces()[*piece], Piece::Vehicle(_))
                 && blockers.of(*piece).is_empty()
@@ -80,6 +86,8 @@ pub fn unfit(jam: &Jam, blockers: &Blockers, answer: &Answer) -> Vec<Unfit> {
         reasons.extend(free.map(|piece| Unfit::Unlocked { escape, piece }));
     }
     let open = (flanks(jam.lot(), jam.unit_body()) - taken).iter();
-    reasons.extend(open.map(|number| Unfit::OpenSide { at: jam.lot().square(number) }));
+    reasons.extend(open.map(|number| Unfit::OpenSide {
+        at: jam.lot().square(number),
+    }));
     reasons
 }

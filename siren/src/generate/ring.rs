@@ -17,7 +17,10 @@ pub(crate) fn dress(site: &Site, lane: usize, template: &Template, stream: &mut 
         .iter()
         .take(usize::from(template.exits) + usize::from(features.closed_exits))
         .enumerate()
-        .map(|(number, place)| Exit { place: *place, open: number < template.exits.into() })
+        .map(|(number, place)| Exit {
+            place: *place,
+            open: number < template.exits.into(),
+        })
         .collect();
     exits.sort_unstable_by_key(|exit| site.lot.ring_position(exit.place));
     stream.shuffle(&mut places);
@@ -25,7 +28,11 @@ pub(crate) fn dress(site: &Site, lane: usize, template: &Template, stream: &mut 
     stream.shuffle(&mut places);
     let mut crossings = places[..features.crossings.into()].to_vec();
     crossings.sort_unstable_by_key(|place| site.lot.ring_position(*place));
-    let tows = site.pieces.iter().filter(|piece| matches!(piece, Piece::Wreck(_))).count();
+    let tows = site
+        .pieces
+        .iter()
+        .filter(|piece| matches!(piece, Piece::Wreck(_)))
+        .count();
     JamParts {
         lot: site.lot,
         closed_sides: site.closed.clone(),
@@ -55,6 +62,18 @@ fn lights(site: &Site, lane: usize, n: usize, stream: &mut Stream) -> Vec<Light>
     stream.shuffle(&mut places);
     places.truncate(n);
     places.sort_unstable_by_key(|place| site.lot.ring_position(*place));
-    let colour = |stream: &mut Stream| if stream.percent(50) { Colour::Green } else { Colour::Red };
-    places.into_iter().map(|place| Light { place, start: colour(stream) }).collect()
+    let colour = |stream: &mut Stream| {
+        if stream.percent(50) {
+            Colour::Green
+        } else {
+            Colour::Red
+        }
+    };
+    places
+        .into_iter()
+        .map(|place| Light {
+            place,
+            start: colour(stream),
+        })
+        .collect()
 }

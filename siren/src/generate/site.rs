@@ -25,9 +25,16 @@ pub(crate) struct Spot {
 
 impl Spot {
     fn new(lot: Lot, body: Body) -> Option<Self> {
-        let squares: Option<Bits> = body.squares(lot).map(|square| Some(lot.number(square?))).collect();
+        let squares: Option<Bits> = body
+            .squares(lot)
+            .map(|square| Some(lot.number(square?)))
+            .collect();
         let path = body.path(lot).map(|square| lot.number(square)).collect();
-        Some(Self { body, squares: squares?, path })
+        Some(Self {
+            body,
+            squares: squares?,
+            path,
+        })
     }
 }
 
@@ -66,10 +73,20 @@ pub(crate) struct Site {
 impl Site {
     /// A lot with nothing but its unit.
     pub(crate) fn new(lot: Lot, unit: Body, model: Model, closed: Vec<Side>, spots: &[Spot]) -> Self {
-        let taken = Spot::new(lot, unit).expect("the unit is parked inside the lot").squares;
+        let taken = Spot::new(lot, unit)
+            .expect("the unit is parked inside the lot")
+            .squares;
         let growths = Escape::BOTH.map(|escape| {
-            let lane: Bits = escape.driving(unit).path(lot).map(|square| lot.number(square)).collect();
-            Growth { lane, reach: lane, ..Growth::default() }
+            let lane: Bits = escape
+                .driving(unit)
+                .path(lot)
+                .map(|square| lot.number(square))
+                .collect();
+            Growth {
+                lane,
+                reach: lane,
+                ..Growth::default()
+            }
         });
         let mut site = Self {
             lot,
@@ -77,7 +94,11 @@ impl Site {
             pieces: vec![Piece::Unit(model, unit)],
             taken,
             growths,
-            spots: spots.iter().filter(|spot| !closed.contains(&spot.body.facing.side())).copied().collect(),
+            spots: spots
+                .iter()
+                .filter(|spot| !closed.contains(&spot.body.facing.side()))
+                .copied()
+                .collect(),
             closed,
             unlocked: Bits::EMPTY,
             n_vehicles: 0,
@@ -93,7 +114,13 @@ impl Site {
         let squares = (0..lot.n_squares()).map(|number| lot.square(number));
         squares
             .flat_map(|front| Facing::ALL.map(|facing| (front, facing)))
-            .flat_map(|(front, facing)| (1..=3).map(move |length| Body { front, facing, length }))
+            .flat_map(|(front, facing)| {
+                (1..=3).map(move |length| Body {
+                    front,
+                    facing,
+                    length,
+                })
+            })
             .filter_map(|body| Spot::new(lot, body))
             .collect()
     }
@@ -107,8 +134,15 @@ impl Site {
     pub(crate) fn layer(&self, squares: Bits, lane: usize) -> u32 {
         let growth = &self.growths[lane];
         let in_lane = u32::from(squares.intersects(growth.lane));
-        let blocked = growth.members.iter().filter(|member| squares.intersects(self.paths[*member]));
-        blocked.map(|member| self.layers[member][lane] + 1).max().unwrap_or(0).max(in_lane)
+        let blocked = growth
+            .members
+            .iter()
+            .filter(|member| squares.intersects(self.paths[*member]));
+        blocked
+            .map(|member| self.layers[member][lane] + 1)
+            .max()
+            .unwrap_or(0)
+            .max(in_lane)
     }
 
     /// The squares that a piece must find free to leave.
@@ -116,9 +150,13 @@ impl Site {
         self.paths[piece]
     }
 
-    /// Squares taken, in percent of the lot's, rounded down.
-    pub(crate) fn fullness_percent(&self) -> u32 {
-        fullness_percent(self.lot, self.taken)
+    /// The squares that a piece stands on.
+    pub(crate) fn squares(&self, piece: usize) -> Bits {
+        self.pieces[piece]
+            .squares(self.lot)
+            .flatten()
+            .map(|square| self.lot.number(square))
+            .collect()
     }
 
     pub(crate) fn put_vehicle(&mut self, spot: Spot) {
@@ -159,7 +197,8 @@ impl Site {
 
     fn drop_spots(&mut self) {
         let taken = self.taken;
-        self.spots.retain(|spot| !(spot.squares | spot.path).intersects(taken));
+        self.spots
+            .retain(|spot| !(spot.squares | spot.path).intersects(taken));
     }
 
     /// The squares of the lot beside the unit.
@@ -177,7 +216,11 @@ impl Site {
 pub(crate) fn flanks(lot: Lot, unit: Body) -> Bits {
     let beside = [unit.facing.turned(), unit.facing.turned().back()];
     let squares = unit.squares(lot).flatten();
-    squares.flat_map(|square| beside.map(|way| lot.step(square, way))).flatten().map(|square| lot.number(square)).collect()
+    squares
+        .flat_map(|square| beside.map(|way| lot.step(square, way)))
+        .flatten()
+        .map(|square| lot.number(square))
+        .collect()
 }
 
 /// Squares taken, in percent of the lot's, rounded down.

@@ -37,20 +37,28 @@ pub(crate) struct Aim {
 /// and sets down the planters.
 pub(crate) fn park(template: &Template, lot: Lot, spots: &[Spot], stream: &mut Stream) -> Result<Site, Step> {
     let length = template.unit_length();
-    let fits: Vec<Facing> = Facing::ALL.into_iter().filter(|facing| along(lot, *facing) >= length + 4).collect();
+    let fits: Vec<Facing> = Facing::ALL
+        .into_iter()
+        .filter(|facing| along(lot, *facing) >= length + 4)
+        .collect();
     if fits.is_empty() {
         return Err(Step::Park);
     }
     let facing = stream.pick(&fits);
-    let across = stream.within(1, usize::from(along(lot, facing.turned())) - 2);
+    let width = usize::from(along(lot, facing.turned()));
+    let across = stream.within(1.max(width / 4), (width - 2).min(width - 1 - width / 4));
     // Near the middle, so that neither lane is a matter of course.
     let room = usize::from(along(lot, facing) - length);
     let (least, most) = (2.max(room / 3), (room - 2).min(room - room / 3));
     let ahead = stream.within(least, most.max(least));
     let unit = parked(lot, facing, byte(across), byte(ahead), length);
 
+    // The nearer side is closed first: towards it there is less room for chains anyway.
     let mut beside: Vec<Side> = vec![facing.turned().side(), facing.turned().back().side()];
-    stream.shuffle(&mut beside);
+    beside.sort_by_key(|side| match side {
+        Side::Top | Side::Left => across,
+        Side::Right | Side::Bottom => width - 1 - across,
+    });
     beside.truncate(template.features.closed_sides.into());
     let mut site = Site::new(lot, unit, template.unit, beside, spots);
     let kept_free = site.growths[0].lane | site.growths[1].lane | site.flanks();
@@ -66,7 +74,11 @@ pub(crate) fn park(template: &Template, lot: Lot, spots: &[Spot], stream: &mut S
 }
 
 fn along(lot: Lot, facing: Facing) -> u8 {
-    if facing.is_vertical() { lot.height() } else { lot.width() }
+    if facing.is_vertical() {
+        lot.height()
+    } else {
+        lot.width()
+    }
 }
 
 fn byte(number: usize) -> u8 {
@@ -76,12 +88,28 @@ fn byte(number: usize) -> u8 {
 /// A body so many squares from the edge ahead of it.
 fn parked(lot: Lot, facing: Facing, across: u8, ahead: u8, length: u8) -> Body {
     let front = match facing {
-        Facing::Up => Square { column: across, row: ahead },
-        Facing::Down => Square { column: across, row: lot.height() - 1 - ahead },
-        Facing::Left => Square { column: ahead, row: across },
-        Facing::Right => Square { column: lot.width() - 1 - ahead, row: across },
+        Facing::Up => Square {
+            column: across,
+            row: ahead,
+        },
+        Facing::Down => Square {
+            column: across,
+            row: lot.height() - 1 - ahead,
+        },
+        Facing::Left => Square {
+            column: ahead,
+            row: across,
+        },
+        Facing::Right => Square {
+            column: lot.width() - 1 - ahead,
+            row: across,
+        },
     };
-    Body { front, facing, length }
+    Body {
+        front,
+        facing,
+        length,
+    }
 }
 
 /// Covers each square of both lanes, from the unit outwards, with a vehicle that something can still be put before.
@@ -100,7 +128,13 @@ pub(crate) fn cover(site: &mut Site, stream: &mut Stream) -> Result<(), Step> {
                 // What looks along the lane will be locked by the lane's next vehicle.
                 let along_lane = spot.body.facing.is_vertical() == site.unit.facing.is_vertical();
                 let fits = spot.squares.contains(square) && !spot.path.is_empty();
-                fits.then(|| if along_lane { 6 } else { 14 - 2 * u32::from(spot.body.length.abs_diff(2)) })
+                fits.then(|| {
+                    if along_lane {
+                        6
+                    } else {
+                        14 - 2 * u32::from(spot.body.length.abs_diff(2))
+                    }
+                })
             });
             site.put_vehicle(spot.ok_or(Step::Cover)?);
         }
@@ -111,102 +145,15 @@ pub(crate) fn cover(site: &mut Site, stream: &mut Stream) -> Result<(), Step> {
 /// Fills the squares beside the unit.
 pub(crate) fn box_in(site: &mut Site, aim: &Aim, stream: &mut Stream) -> Result<(), Step> {
     loop {
-        let Some(square) = (site.flanks() - site.taken).first() else { return Ok(()) };
+        let Some(square) = (site.flanks() - site.taken).first() else {
+            return Ok(());
+        };
         let spot = choose(site, stream, |site, spot| {
             let fits = spot.squares.contains(square) && is_allowed(site, aim, spot.squares);
-            fits.then(|| 4 + spot.path.len() as u32)
+            fits.then(|| 4 + spot.path.count())
         });
         site.put_vehicle(spot.ok_or(Step::BoxIn)?);
     }
-}
-
-/// Puts a vehicle in the way of each lane vehicle that could drive off.
-pub(crate) fn lock(site: &mut Site, aim: &Aim, stream: &mut Stream) -> Result<(), Step> {
-    loop {
-        let in_a_lane = |site: &Site, piece: usize| {
-            let squares = site.pieces[piece].squares(site.lot).flatten().map(|square| site.lot.number(square));
-            squares.collect::<Bits>().intersects(site.growths[0].lane | site.growths[1].lane)
-        };
-        let Some(piece) = site.unlocked.iter().find(|piece| in_a_lane(site, *piece)) else { return Ok(()) };
-        let path = site.path(piece);
-        let spot = choose(site, stream, |site, spot| {
-            let fits = spot.squares.intersects(path) && is_allowed(site, aim, spot.squares);
-            fits.then(|| 2 + 3 * spot.path.len() as u32)
-        });
-        site.put_vehicle(spot.ok_or(Step::Lock)?);
-    }
-}
-
-/// Grows chains of blockers until both closures have the sizes aimed at, with the wrecks and barricades asked for among
-/// them.
-pub(crate) fn grow(site: &mut Site, aim: &Aim, template: &Template, stream: &mut Stream) -> Result<(), Step> {
-    let (cheap, dear) = (aim.lane, 1 - aim.lane);
-    let mut still = still_pieces(template);
-    stream.shuffle(&mut still);
-    loop {
-        let needs = [aim.cheap.saturating_sub(site.growths[cheap].size), aim.dear.from.saturating_sub(site.growths[dear].size)];
-        if needs == [0, 0] {
-            return if still.is_empty() { Ok(()) } else { Err(Step::Grow) };
-        }
-        // Towards the end the still pieces are due: they count as members like any other.
-        let due = needs[0] as usize <= still.len() || stream.percent(100 * still.len() / (needs[0] as usize + 1));
-        if needs[0] > 0 && due {
-            if let Some(wreck) = still.pop() {
-                put_still(site, aim, wreck, stream).ok_or(Step::Grow)?;
-                continue;
-            }
-        }
-        let shallow = site.growths[cheap].depth < aim.depth;
-        let early = needs[0] + needs[1] > 6;
-        let wanted_length = wanted_length(site, aim, template);
-        let spot = choose(site, stream, |site, spot| {
-            let joins = [cheap, dear].map(|lane| site.joins(spot.squares, lane));
-            let useful = (joins[0] && needs[0] > 0) || (joins[1] && needs[1] > 0 && (!joins[0] || needs[0] > 0));
-            if !useful || !is_allowed(site, aim, spot.squares) {
-                return None;
-            }
-            let path = spot.path.len() as u32;
-            let mut weight = if early { 2 + 2 * path } else { 14 - path };
-            if shallow && joins[0] {
-                let layer = site.layer(spot.squares, cheap);
-                weight *= 1 + layer * layer;
-            }
-            if needs[1] > needs[0] && joins[1] && !joins[0] {
-                weight *= 3;
-            }
-            Some(weight * length_weight(spot, wanted_length))
-        });
-        site.put_vehicle(spot.ok_or(Step::Grow)?);
-    }
-}
-
-/// Which still pieces a template asks for: `true` for a wreck, `false` for a barricade.
-fn still_pieces(template: &Template) -> Vec<bool> {
-    let features = &template.features;
-    let wrecks = std::iter::repeat_n(true, features.wrecks.into());
-    wrecks.chain(std::iter::repeat_n(false, features.barricades.into())).collect()
-}
-
-/// Puts a wreck or a barricade in the way of a member of the cheaper closure.
-fn put_still(site: &mut Site, aim: &Aim, wreck: bool, stream: &mut Stream) -> Option<()> {
-    let free = Bits::below(site.lot.n_squares()) - site.taken;
-    let bodies: Vec<Body> = (site.growths[aim.lane].reach & free)
-        .iter()
-        .flat_map(|number| Facing::ALL.map(|facing| (site.square(number), facing)))
-        .flat_map(|(front, facing)| (1..=3).map(move |length| Body { front, facing, length }))
-        .filter(|body| if wreck { body.length > 1 } else { body.length == 1 && body.facing == Facing::Up })
-        .filter(|body| {
-            let squares: Option<Bits> = body.squares(site.lot).map(|square| Some(site.lot.number(square?))).collect();
-            squares.is_some_and(|squares| squares.is_subset(free) && is_allowed(site, aim, squares))
-        })
-        .collect();
-    if bodies.is_empty() {
-        return None;
-    }
-    let body = stream.pick(&bodies);
-    let squares = body.squares(site.lot).flatten().map(|square| site.lot.number(square)).collect();
-    site.put_still(if wreck { Piece::Wreck(body) } else { Piece::Barricade(body.front) }, squares);
-    Some(())
 }
 
 /// Packs the rest of the lot without making either closure larger than aimed at.
@@ -215,7 +162,7 @@ pub(crate) fn pack(site: &mut Site, aim: &Aim, template: &Template, stream: &mut
         let wanted_length = wanted_length(site, aim, template);
         let spot = choose(site, stream, |site, spot| {
             is_allowed(site, aim, spot.squares)
-                .then(|| (1 + 3 * spot.path.len() as u32) * length_weight(spot, wanted_length))
+                .then(|| (1 + 3 * spot.path.count()) * length_weight(spot, wanted_length))
         });
         let Some(spot) = spot else { return };
         site.put_vehicle(spot);
@@ -223,20 +170,24 @@ pub(crate) fn pack(site: &mut Site, aim: &Aim, template: &Template, stream: &mut
 }
 
 /// Whether a piece on these squares leaves both closures within what is aimed at.
-fn is_allowed(site: &Site, aim: &Aim, squares: Bits) -> bool {
+pub(super) fn is_allowed(site: &Site, aim: &Aim, squares: Bits) -> bool {
     let (cheap, dear) = (aim.lane, 1 - aim.lane);
     (site.growths[cheap].size < aim.cheap || !site.joins(squares, cheap))
         && (site.growths[dear].size < aim.dear.to || !site.joins(squares, dear))
 }
 
 /// Squares, in tenths, that each vehicle still to come should take for the lot to be as full as asked.
-fn wanted_length(site: &Site, aim: &Aim, template: &Template) -> u32 {
-    let percent = u32::midpoint(template.fullness_percent.from, template.fullness_percent.to.min(100));
-    let squares = (site.lot.n_squares() as u32 * percent / 100).saturating_sub(site.taken.len() as u32);
+pub(super) fn wanted_length(site: &Site, aim: &Aim, template: &Template) -> u32 {
+    let percent = u32::midpoint(
+        template.fullness_percent.from,
+        template.fullness_percent.to.min(100),
+    );
+    let squares =
+        (Bits::below(site.lot.n_squares()).count() * percent / 100).saturating_sub(site.taken.count());
     squares * 10 / aim.n_vehicles.saturating_sub(site.n_vehicles).max(1)
 }
 
-fn length_weight(spot: &Spot, wanted_tenths: u32) -> u32 {
+pub(super) fn length_weight(spot: &Spot, wanted_tenths: u32) -> u32 {
     match (u32::from(spot.body.length) * 10).abs_diff(wanted_tenths.clamp(10, 30)) {
         0..=5 => 8,
         6..=10 => 4,
@@ -246,9 +197,16 @@ fn length_weight(spot: &Spot, wanted_tenths: u32) -> u32 {
 }
 
 /// Draws one of the spots with the chances that `weigh` gives; `None` if it gives none a chance.
-fn choose(site: &Site, stream: &mut Stream, weigh: impl Fn(&Site, &Spot) -> Option<u32>) -> Option<Spot> {
-    let weights: Vec<(u32, &Spot)> =
-        site.spots.iter().filter_map(|spot| weigh(site, spot).map(|weight| (weight, spot))).collect();
+pub(super) fn choose(
+    site: &Site,
+    stream: &mut Stream,
+    weigh: impl Fn(&Site, &Spot) -> Option<u32>,
+) -> Option<Spot> {
+    let weights: Vec<(u32, &Spot)> = site
+        .spots
+        .iter()
+        .filter_map(|spot| weigh(site, spot).map(|weight| (weight, spot)))
+        .collect();
     let total: u64 = weights.iter().map(|(weight, _)| u64::from(*weight)).sum();
     if total == 0 {
         return None;
