@@ -25,7 +25,7 @@ use crate::holder::{self, Tools};
 use crate::leases::{Held, Roster, Verdict};
 use crate::link::{self, Link};
 use crate::progress::{Progress, Reporter};
-use crate::search::{SearchPool, SearchPoolError};
+use crate::run::{SearchPool, SearchPoolError};
 use crate::spool::{Spool, SpoolError};
 use crate::uploads::{self, Uploads};
 use crate::{heartbeat, self_test};

@@ -16,8 +16,8 @@ use crate::clock;
 use crate::leases::{Held, Verdict};
 use crate::link::Link;
 use crate::progress::Reporter;
-use crate::search::SearchPool;
-use crate::search::shards::{self, ShardNews};
+use crate::run::SearchPool;
+use crate::run::shards::{self, ShardNews};
 use crate::uploads::{Acknowledged, Uploads};
 
 /// What every holder works with.

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tracing::warn;
 
 use crate::clock::{self, Moment};
-use crate::search::shards::Gauge;
+use crate::run::shards::Gauge;
 
 /// The part of a lease's length that is left unused, because this clock may run slower than the coordinator's.
 const CLOCK_ALLOWANCE_DIVISOR: u32 = 20;

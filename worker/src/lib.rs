@@ -1,7 +1,7 @@
 //! The worker: takes jobs from a coordinator, searches on every core, and reports what it finds.
 //!
 //! The way of a job: [`driver`] acquires a lease; a [`holder`] puts the job's shards before the search threads
-//! ([`search`]), and hands what each finds to the [`uploads`], which keep it in the [`spool`] until the coordinator has
+//! (mod@run), and hands what each finds to the [`uploads`], which keep it in the [`spool`] until the coordinator has
 //! stored it; when all is stored the holder claims the job. Beside it the [`heartbeat`] renews the [`leases`] and hears
 //! orders, and each lease's fence gives it up if no renewal came in time.
 //!
@@ -28,7 +28,7 @@ pub mod holder;
 pub mod leases;
 pub mod link;
 pub mod progress;
-pub mod search;
+pub mod run;
 pub mod self_test;
 pub mod spool;
 pub mod uploads;
@@ -36,4 +36,4 @@ pub mod uploads;
 pub use config::Config;
 pub use driver::{Departure, Shutdown, WorkerError, run};
 pub use progress::Progress;
-pub use search::shards::replay;
+pub use run::shards::replay;
