@@ -15,3 +15,6 @@ pub mod plan;
 pub mod random;
 pub mod sample;
 pub mod simulate;
+pub mod hint;
+pub mod level;
+pub mod rating;
