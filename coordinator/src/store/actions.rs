@@ -1,0 +1,140 @@
+//! What operators do to a farm, each with the event that says who did it, in one transaction.
+
+use proto::convert::Directive;
+use proto::ids::{HuntId, JobId};
+
+use super::{EventKind, EventToWrite, Store, StoreError, text};
+
+/// What can be done to a worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WorkerAction {
+    /// Tell it to run, to finish what it has, or to stop.
+    Direct(Directive),
+    /// Give it nothing more, for this reason.
+    Quarantine(String),
+    /// Trust it again: its strikes are forgotten.
+    Trust,
+}
+
+impl Store {
+    /// Gives a hunt another priority. False: there is none of this number, or it is over.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn set_priority(&self, actor: &str, id: HuntId, priority: i32) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let former = sqlx::query_scalar!(
+            r#"
+            UPDATE hunts SET priority = $2
+            FROM (SELECT id, priority FROM hunts WHERE id = $1 FOR NO KEY UPDATE) former
+            WHERE hunts.id = former.id AND hunts.state IN ('running', 'paused')
+            RETURNING former.priority AS "former!"
+            "#,
+            id.get(),
+            priority,
+        )
+        .fetch_optional(&mut *tx.tx)
+        .await?;
+        let Some(former) = former else { return Ok(false) };
+        let detail = format!("priority {former} to {priority}");
+        let event = EventToWrite { hunt: Some(id), ..EventToWrite::new(actor, EventKind::HuntPriority, &detail) };
+        tx.write_event(&event).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Does something to a worker. False: there is none of this number, or it is gone.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn act_on_worker(&self, actor: &str, id: i64, action: &WorkerAction) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let (directive, quarantine) = match action {
+            WorkerAction::Direct(directive) => (Some(directive.as_str()), None),
+            WorkerAction::Quarantine(reason) => (None, Some(text(reason, 1_000))),
+            WorkerAction::Trust => (None, None),
+        };
+        let done = sqlx::query!(
+            r#"
+            UPDATE workers SET directive = coalesce($2, directive),
+                quarantined_at = CASE WHEN $3::text IS NOT NULL THEN coalesce(quarantined_at, now())
+                    WHEN $4 THEN NULL ELSE quarantined_at END,
+                quarantine_reason = CASE WHEN $3 IS NOT NULL THEN $3 WHEN $4 THEN NULL ELSE quarantine_reason END,
+                strikes = CASE WHEN $4 THEN 0 ELSE strikes END
+            WHERE id = $1 AND gone_at IS NULL
+            "#,
+            id,
+            directive,
+            quarantine,
+            *action == WorkerAction::Trust,
+        )
+        .execute(&mut *tx.tx)
+        .await?;
+        if done.rows_affected() == 0 {
+            return Ok(false);
+        }
+        let (kind, detail) = match action {
+            WorkerAction::Direct(directive) => (EventKind::WorkerDirected, directive.as_str().to_owned()),
+            WorkerAction::Quarantine(reason) => (EventKind::WorkerQuarantined, reason.clone()),
+            WorkerAction::Trust => (EventKind::WorkerTrusted, "its strikes are forgotten".to_owned()),
+        };
+        tx.write_event(&EventToWrite { worker_id: Some(id), ..EventToWrite::new(actor, kind, &detail) }).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Puts parked jobs back on the queue, their failures forgotten; how many. Jobs of hunts that are over stay.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn requeue_jobs(&self, actor: &str, jobs: &[JobId]) -> Result<u64, StoreError> {
+        let ids: Vec<i64> = jobs.iter().map(|job| job.get()).collect();
+        let mut tx = self.begin().await?;
+        let done = sqlx::query!(
+            r#"
+            UPDATE jobs SET state = 'queued', n_failures = 0, ended_at = NULL
+            FROM hunts
+            WHERE jobs.id = ANY ($1) AND jobs.state = 'parked' AND hunts.id = jobs.hunt_id
+                AND hunts.state IN ('running', 'paused')
+            "#,
+            &ids,
+        )
+        .execute(&mut *tx.tx)
+        .await?;
+        let n_jobs = done.rows_affected();
+        if n_jobs > 0 {
+            let detail = match jobs {
+                [job] => format!("job {job}"),
+                _ => format!("{n_jobs} jobs"),
+            };
+            let job = (jobs.len() == 1).then(|| jobs[0]);
+            tx.write_event(&EventToWrite { job, ..EventToWrite::new(actor, EventKind::JobRequeued, &detail) }).await?;
+            tx.commit().await?;
+        }
+        Ok(n_jobs)
+    }
+
+    /// The parked jobs of a hunt whose last attempt failed like this; at most 5,000.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn parked_alike(&self, hunt_id: HuntId, outcome: &str, error: &str) -> Result<Vec<JobId>, StoreError> {
+        let ids = sqlx::query_scalar!(
+            r#"
+            SELECT j.id AS "id!"
+            FROM (SELECT id FROM jobs WHERE state = 'parked' AND hunt_id = $1 ORDER BY id DESC LIMIT 5000) j
+            JOIN LATERAL (
+                SELECT outcome, left(regexp_replace(coalesce(detail, ''), '\d+', '#', 'g'), 200) AS error
+                FROM job_attempts WHERE job_id = j.id ORDER BY token DESC LIMIT 1
+            ) a ON true
+            WHERE a.outcome = $2 AND a.error = $3
+            "#,
+            hunt_id.get(),
+            outcome,
+            error,
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        Ok(ids.into_iter().map(super::leases::job_id).collect())
+    }
+}

@@ -1,0 +1,387 @@
+//! The coordinator as workers and operators meet it: over gRPC, and over HTTP.
+
+use std::time::Duration;
+
+use board::cluster::Explorer;
+use coordinator::Coordinator;
+use proto::convert::{JobKind, Lease, LeaseOutcome, StatedBoard};
+use proto::v1;
+use proto::v1::farm_client::FarmClient;
+use proto::v1::operator_client::OperatorClient;
+use sqlx::PgPool;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio_util::sync::CancellationToken;
+use tonic::Code;
+use tonic::transport::Channel;
+use uuid::Uuid;
+
+use crate::fixture::{Farm, hello, space, stated};
+
+/// Long enough for anything that is going to happen; a test that waits for it has failed.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+struct Running {
+    coordinator: Coordinator,
+    farm: FarmClient<Channel>,
+    operator: OperatorClient<Channel>,
+}
+
+async fn start(pool: &PgPool) -> Running {
+    let farm = Farm::new(pool.clone());
+    let coordinator = Coordinator::start(farm.config, farm.store, CancellationToken::new())
+        .await
+        .unwrap();
+    let url = format!("http://{}", coordinator.local_addr());
+    let channel = Channel::from_shared(url).unwrap().connect().await.unwrap();
+    Running {
+        coordinator,
+        farm: FarmClient::new(channel.clone()),
+        operator: OperatorClient::new(channel),
+    }
+}
+
+async fn stop(running: Running) {
+    running.coordinator.shutdown();
+    drop((running.farm, running.operator));
+    tokio::time::timeout(PATIENCE, running.coordinator.join())
+        .await
+        .unwrap();
+}
+
+async fn session(farm: &mut FarmClient<Channel>) -> String {
+    farm.hello(v1::HelloRequest::from(hello("w")))
+        .await
+        .unwrap()
+        .into_inner()
+        .session
+}
+
+fn acquire(session: &str, wait_ms: u32) -> v1::AcquireRequest {
+    v1::AcquireRequest {
+        request_id: Uuid::new_v4().to_string(),
+        session: session.to_owned(),
+        free_slots: 1,
+        kinds: vec![JobKind::Scatter.to_wire(), JobKind::Anneal.to_wire()],
+        wait_ms,
+    }
+}
+
+fn hunt(name: &str) -> v1::CreateHuntRequest {
+    v1::CreateHuntRequest {
+        name: name.to_owned(),
+        space: Some((&space()).into()),
+        strategy: v1::Strategy::Scatter.into(),
+        budget: Some(v1::Budget {
+            jobs: Some(2),
+            ..v1::Budget::default()
+        }),
+        priority: 0,
+        seed: Some(u64::MAX),
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_job_goes_its_way_and_a_restarted_coordinator_goes_on(pool: PgPool) {
+    let mut running = start(&pool).await;
+    let created = running
+        .operator
+        .create_hunt(hunt("a"))
+        .await
+        .unwrap()
+        .into_inner();
+    assert_eq!(
+        (created.seed, created.state()),
+        (u64::MAX, v1::HuntState::Running)
+    );
+    let session = session(&mut running.farm).await;
+    let wire = running
+        .farm
+        .acquire(acquire(&session, 0))
+        .await
+        .unwrap()
+        .into_inner()
+        .leases
+        .remove(0);
+    let lease = Lease::try_from(wire).unwrap();
+    let result = lease.spec.run(&mut Explorer::new());
+    assert!(!result.found.is_empty(), "a job this small finds something");
+
+    // The coordinator ends in the middle of the job; the worker sees nothing but another address.
+    stop(running).await;
+    let mut running = start(&pool).await;
+    let request = v1::SubmitBoardsRequest {
+        session: session.clone(),
+        batch_id: Uuid::new_v4().to_string(),
+        job_id: lease.job.get(),
+        token: lease.token.get(),
+        boards: result
+            .found
+            .iter()
+            .map(|found| StatedBoard::from(found).into())
+            .collect(),
+    };
+    let ack = running.farm.submit_boards(request).await.unwrap().into_inner();
+    assert_eq!(
+        (ack.inserted as usize, ack.rejected.len()),
+        (result.found.len(), 0)
+    );
+    let claim = v1::CompleteJobRequest {
+        session: session.clone(),
+        job_id: lease.job.get(),
+        token: lease.token.get(),
+        counters: Some((&result.counters).into()),
+        digest: result.digest.to_bytes().to_vec(),
+    };
+    let outcome = running
+        .farm
+        .complete_job(claim)
+        .await
+        .unwrap()
+        .into_inner()
+        .outcome;
+    assert_eq!(outcome, LeaseOutcome::Accepted.to_wire());
+
+    let job = running
+        .operator
+        .get_job(v1::GetJobRequest { id: lease.job.get() })
+        .await
+        .unwrap()
+        .into_inner();
+    assert_eq!(
+        (job.state(), job.digest),
+        (v1::JobState::Done, result.digest.to_bytes().to_vec())
+    );
+    let replayed = board::job::JobSpec::try_from(job.spec.unwrap())
+        .unwrap()
+        .run(&mut Explorer::new());
+    assert_eq!(replayed.digest, result.digest);
+    let progress = v1::GetHuntProgressRequest { id: created.id };
+    let progress = running
+        .operator
+        .get_hunt_progress(progress)
+        .await
+        .unwrap()
+        .into_inner();
+    assert_eq!(
+        (progress.boards_new as usize, progress.jobs_done),
+        (result.found.len(), 1)
+    );
+    stop(running).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_call_that_waits_for_work_hears_of_a_new_hunt(pool: PgPool) {
+    let mut running = start(&pool).await;
+    let session = session(&mut running.farm).await;
+    let mut farm = running.farm.clone();
+    let waiting = tokio::spawn(async move {
+        farm.acquire(acquire(&session, 20_000))
+            .await
+            .unwrap()
+            .into_inner()
+    });
+    running.operator.create_hunt(hunt("a")).await.unwrap();
+    let answer = tokio::time::timeout(PATIENCE, waiting).await.unwrap().unwrap();
+    assert_eq!(answer.leases.len(), 1);
+    stop(running).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_shutdown_does_not_wait_for_calls_that_wait(pool: PgPool) {
+    let mut running = start(&pool).await;
+    let session = session(&mut running.farm).await;
+    let mut farm = running.farm.clone();
+    let waiting = tokio::spawn(async move { farm.acquire(acquire(&session, 20_000)).await });
+    stop(running).await;
+    let answer = tokio::time::timeout(PATIENCE, waiting).await.unwrap().unwrap();
+    assert!(answer.is_err() || answer.unwrap().into_inner().leases.is_empty());
+}
+
+#[sqlx::test(migrations = false)]
+async fn strangers_old_engines_and_broken_messages_are_sent_away(pool: PgPool) {
+    let mut running = start(&pool).await;
+    let stranger = Uuid::new_v4().to_string();
+    let code = |status: tonic::Status| status.code();
+    assert_eq!(
+        code(running.farm.acquire(acquire(&stranger, 0)).await.unwrap_err()),
+        Code::Unauthenticated
+    );
+    let beat = v1::HeartbeatRequest {
+        session: stranger.clone(),
+        seq: 1,
+        leases: Vec::new(),
+    };
+    assert_eq!(
+        code(running.farm.heartbeat(beat).await.unwrap_err()),
+        Code::Unauthenticated
+    );
+    let batch = v1::SubmitBoardsRequest {
+        session: stranger.clone(),
+        batch_id: stranger,
+        job_id: 1,
+        token: 1,
+        boards: vec![stated(crate::fixture::HARDEST).into()],
+    };
+    assert_eq!(
+        code(running.farm.submit_boards(batch.clone()).await.unwrap_err()),
+        Code::Unauthenticated
+    );
+    let session = session(&mut running.farm).await;
+    let held_never = v1::SubmitBoardsRequest { session, ..batch };
+    assert_eq!(
+        code(running.farm.submit_boards(held_never).await.unwrap_err()),
+        Code::PermissionDenied
+    );
+    assert_eq!(
+        code(running.farm.acquire(acquire("me", 0)).await.unwrap_err()),
+        Code::InvalidArgument
+    );
+    let old = v1::HelloRequest {
+        engine: "parforce-0".to_owned(),
+        ..hello("w").into()
+    };
+    assert_eq!(
+        code(running.farm.hello(old).await.unwrap_err()),
+        Code::FailedPrecondition
+    );
+    let newer = v1::HelloRequest {
+        protocol_first: 2,
+        protocol_last: 3,
+        ..hello("w").into()
+    };
+    assert_eq!(
+        code(running.farm.hello(newer).await.unwrap_err()),
+        Code::FailedPrecondition
+    );
+    stop(running).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn hello_again_is_the_same_session(pool: PgPool) {
+    let mut running = start(&pool).await;
+    let hello = v1::HelloRequest::from(hello("w"));
+    let first = running.farm.hello(hello.clone()).await.unwrap().into_inner();
+    let again = running.farm.hello(hello).await.unwrap().into_inner();
+    assert_eq!(first.session, again.session);
+    let workers = running
+        .operator
+        .list_workers(v1::ListWorkersRequest::default())
+        .await
+        .unwrap()
+        .into_inner();
+    assert_eq!(
+        (workers.workers.len(), workers.workers[0].state.as_str()),
+        (1, "live")
+    );
+    let goodbye = v1::GoodbyeRequest {
+        session: first.session,
+    };
+    assert_eq!(
+        running
+            .farm
+            .goodbye(goodbye)
+            .await
+            .unwrap()
+            .into_inner()
+            .n_released,
+        0
+    );
+    let workers = running
+        .operator
+        .list_workers(v1::ListWorkersRequest::default())
+        .await
+        .unwrap()
+        .into_inner();
+    assert!(workers.workers.is_empty());
+    stop(running).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn operators_pause_resume_and_cancel_and_hear_why_not(pool: PgPool) {
+    let mut running = start(&pool).await;
+    let id = running
+        .operator
+        .create_hunt(hunt("a"))
+        .await
+        .unwrap()
+        .into_inner()
+        .id;
+    let operator = &mut running.operator;
+    let paused = operator
+        .pause_hunt(v1::PauseHuntRequest { id })
+        .await
+        .unwrap()
+        .into_inner();
+    assert_eq!(paused.state(), v1::HuntState::Paused);
+    let refused = operator
+        .pause_hunt(v1::PauseHuntRequest { id })
+        .await
+        .unwrap_err();
+    assert_eq!(refused.code(), Code::FailedPrecondition);
+    operator.resume_hunt(v1::ResumeHuntRequest { id }).await.unwrap();
+    let cancelled = operator
+        .cancel_hunt(v1::CancelHuntRequest { id })
+        .await
+        .unwrap()
+        .into_inner();
+    assert_eq!(cancelled.state(), v1::HuntState::Cancelled);
+    assert_eq!(
+        operator
+            .get_hunt(v1::GetHuntRequest { id: 99 })
+            .await
+            .unwrap_err()
+            .code(),
+        Code::NotFound
+    );
+    let bad = v1::CreateHuntRequest {
+        name: String::new(),
+        ..hunt("a")
+    };
+    assert_eq!(
+        operator.create_hunt(bad).await.unwrap_err().code(),
+        Code::InvalidArgument
+    );
+    assert_eq!(
+        operator
+            .list_hunts(v1::ListHuntsRequest {})
+            .await
+            .unwrap()
+            .into_inner()
+            .hunts
+            .len(),
+        1
+    );
+    stop(running).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn health_metrics_and_the_first_page_are_served(pool: PgPool) {
+    let mut running = start(&pool).await;
+    running.operator.create_hunt(hunt("<script>")).await.unwrap();
+    let addr = running.coordinator.web_addr().unwrap();
+    for (path, status, text) in [
+        ("/healthz", 200, "alive"),
+        ("/readyz", 200, "ready"),
+        ("/metrics", 200, "parforce_boards 0"),
+        ("/", 200, "&lt;script&gt;"),
+        ("/nowhere", 404, ""),
+    ] {
+        let answer = get(addr, path).await;
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status}")),
+            "{path}: {answer}"
+        );
+        assert!(answer.contains(text), "{path}: {answer}");
+    }
+    stop(running).await;
+}
+
+async fn get(addr: std::net::SocketAddr, path: &str) -> String {
+    let mut stream = TcpStream::connect(addr).await.unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
+}

@@ -1,0 +1,337 @@
+//! Batches: nothing false goes in, nothing true is lost, nothing is counted twice.
+
+use coordinator::submit::SubmitError;
+use proto::convert::{Directive, RejectCode, StatedBoard};
+use sqlx::PgPool;
+
+use crate::fixture::{Farm, HARDEST, batch, some_boards, stated};
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn a_replayed_batch_gets_the_stored_answer(pool: PgPool) {
+    let farm = Farm::new(pool);
+    let (session, lease) = farm.leased().await;
+    let mut boards = some_boards();
+    boards[0].par += 1;
+    let batch = batch(session, &lease, boards);
+    let first = farm.submit(batch.clone()).await.unwrap();
+    assert_eq!(
+        (first.n_inserted as usize, first.rejected.len()),
+        (batch.boards.len() - 1, 1)
+    );
+    assert_eq!(farm.submit(batch).await.unwrap(), first);
+    assert_eq!(farm.count("SELECT count(*) FROM batches").await, 1);
+    assert_eq!(
+        farm.count("SELECT n_new FROM jobs").await,
+        i64::from(first.n_inserted)
+    );
+    assert_eq!(farm.count("SELECT strikes::bigint FROM workers").await, 1);
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn a_batch_sent_many_times_at_once_is_stored_once(pool: PgPool) {
+    let farm = std::sync::Arc::new(Farm::new(pool));
+    let (session, lease) = farm.leased().await;
+    let batch = batch(session, &lease, some_boards());
+    let calls: Vec<_> = (0..4)
+        .map(|_| {
+            let (farm, batch) = (farm.clone(), batch.clone());
+            tokio::spawn(async move { farm.submit(batch).await.unwrap() })
+        })
+        .collect();
+    let mut acks = Vec::new();
+    for call in calls {
+        acks.push(call.await.unwrap());
+    }
+    assert!(acks.iter().all(|ack| *ack == acks[0]), "{acks:?}");
+    assert_eq!(acks[0].n_inserted as usize, batch.boards.len());
+    assert_eq!(
+        farm.count("SELECT n_new + n_known FROM jobs").await,
+        i64::from(acks[0].n_inserted)
+    );
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn a_wrong_par_is_refused_and_noted_against_the_worker(pool: PgPool) {
+    let farm = Farm::new(pool);
+    let (session, lease) = farm.leased().await;
+    let lie = StatedBoard {
+        par: 50,
+        ..stated(HARDEST)
+    };
+    let ack = farm.submit(batch(session, &lease, vec![lie])).await.unwrap();
+    assert_eq!((ack.n_inserted, ack.rejected[0].code), (0, RejectCode::WrongPar));
+    assert_eq!(farm.count("SELECT count(*) FROM boards").await, 0);
+    assert_eq!(farm.count("SELECT strikes::bigint FROM workers").await, 1);
+    assert_eq!(
+        farm.text("SELECT canonical || ' ' || stated_par FROM rejections")
+            .await,
+        format!("{HARDEST} 50")
+    );
+    assert_eq!(
+        farm.count("SELECT count(*) FROM events WHERE kind = 'worker_struck'")
+            .await,
+        1
+    );
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn every_lie_is_refused_by_its_name(pool: PgPool) {
+    let farm = Farm::new(pool);
+    let (session, lease) = farm.leased().await;
+    let truth = stated(HARDEST);
+    // One slide from the representative: a board of the same cluster.
+    let board: board::Board = HARDEST.parse().unwrap();
+    let beside = board.apply(board.slides()[0]).unwrap().canonical();
+    let lies = [
+        (
+            StatedBoard {
+                canonical: "hello".to_owned(),
+                ..truth.clone()
+            },
+            RejectCode::NotABoard,
+        ),
+        (
+            StatedBoard {
+                canonical: "\0".to_owned(),
+                ..truth.clone()
+            },
+            RejectCode::NotABoard,
+        ),
+        (
+            StatedBoard {
+                canonical: HARDEST.replace('B', "Z"),
+                ..truth.clone()
+            },
+            RejectCode::NotCanonical,
+        ),
+        (
+            StatedBoard {
+                canonical: beside.to_string(),
+                ..truth.clone()
+            },
+            RejectCode::NotRepresentative,
+        ),
+        (
+            StatedBoard {
+                par: 52,
+                ..truth.clone()
+            },
+            RejectCode::WrongPar,
+        ),
+        (
+            StatedBoard {
+                par: 70_000,
+                ..truth.clone()
+            },
+            RejectCode::WrongPar,
+        ),
+        (
+            StatedBoard {
+                par: u32::MAX,
+                ..truth.clone()
+            },
+            RejectCode::WrongPar,
+        ),
+        (
+            StatedBoard {
+                states: 4_781,
+                ..truth.clone()
+            },
+            RejectCode::WrongCluster,
+        ),
+        (
+            StatedBoard {
+                minimal: truth.minimal.map(|minimal| !minimal),
+                ..truth.clone()
+            },
+            RejectCode::WrongCluster,
+        ),
+        (
+            StatedBoard {
+                canonical: unsolvable(),
+                ..truth.clone()
+            },
+            RejectCode::Unsolvable,
+        ),
+        (stated("5x5:oooooooooBAAooBooooBooooo"), RejectCode::OutsideJob),
+    ];
+    let (boards, codes): (Vec<_>, Vec<_>) = lies.into_iter().unzip();
+    let ack = farm.submit(batch(session, &lease, boards)).await.unwrap();
+    let told: Vec<_> = ack.rejected.iter().map(|rejection| rejection.code).collect();
+    assert_eq!(told, codes);
+    assert_eq!(ack.n_inserted, 0);
+    assert_eq!(
+        farm.count("SELECT count(*) FROM rejections").await,
+        i64::try_from(codes.len()).unwrap()
+    );
+}
+
+fn unsolvable() -> String {
+    let board: board::Board = "oooooooooooooAAooxoooooooooooooooooo".parse().unwrap();
+    board.canonical().to_string()
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn three_wrong_batches_put_a_worker_into_quarantine(pool: PgPool) {
+    let farm = Farm::new(pool);
+    let (session, lease) = farm.leased().await;
+    let lie = StatedBoard {
+        par: 50,
+        ..stated(HARDEST)
+    };
+    for n in 1..=3 {
+        assert!(
+            !farm.store.worker(session).await.unwrap().unwrap().is_quarantined,
+            "before the batch {n}"
+        );
+        farm.submit(batch(session, &lease, vec![lie.clone()]))
+            .await
+            .unwrap();
+    }
+    let standing = farm.store.worker(session).await.unwrap().unwrap();
+    assert!(standing.is_quarantined);
+    assert_eq!(standing.directive, Directive::Run);
+    farm.plan(1).await;
+    assert!(
+        farm.acquire(session, 1).await.is_empty(),
+        "who is in quarantine is granted nothing"
+    );
+    assert_eq!(
+        farm.count("SELECT count(*) FROM events WHERE kind = 'worker_quarantined'")
+            .await,
+        1
+    );
+    // What it found is still taken, proved as ever.
+    assert_eq!(
+        farm.submit(batch(session, &lease, vec![stated(HARDEST)]))
+            .await
+            .unwrap()
+            .n_inserted,
+        1
+    );
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn boards_of_a_lost_lease_are_stored(pool: PgPool) {
+    let farm = Farm::new(pool);
+    let (slow, lost) = farm.leased().await;
+    farm.let_run_out(lost.job).await;
+    farm.store.expire(5).await.unwrap();
+    let quick = farm.join("quick").await;
+    farm.acquire(quick, 1).await;
+    let ack = farm
+        .submit(batch(slow, &lost, vec![stated(HARDEST)]))
+        .await
+        .unwrap();
+    assert_eq!(ack.n_inserted, 1);
+    assert_eq!(farm.text("SELECT worker FROM discoveries").await, "w");
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn boards_under_a_lease_that_one_never_held_are_refused(pool: PgPool) {
+    let farm = Farm::new(pool);
+    let (_, lease) = farm.leased().await;
+    let thief = farm.join("thief").await;
+    let error = farm
+        .submit(batch(thief, &lease, vec![stated(HARDEST)]))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, SubmitError::NoSuchLease { .. }), "{error}");
+    assert_eq!(farm.count("SELECT count(*) FROM boards").await, 0);
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn workers_that_find_the_same_boards_at_once_store_each_once(pool: PgPool) {
+    let farm = std::sync::Arc::new(Farm::new(pool));
+    farm.hunt_of(4).await;
+    let boards = some_boards();
+    let mut calls = Vec::new();
+    for n in 0..4_usize {
+        let session = farm.join(&format!("w{n}")).await;
+        let lease = farm.acquire(session, 1).await.remove(0);
+        let mut boards = boards.clone();
+        boards.rotate_left(n);
+        let farm = farm.clone();
+        calls.push(tokio::spawn(async move {
+            farm.submit(batch(session, &lease, boards)).await.unwrap()
+        }));
+    }
+    let mut n_inserted = 0;
+    let mut n_duplicate = 0;
+    for call in calls {
+        let ack = call.await.unwrap();
+        n_inserted += ack.n_inserted as usize;
+        n_duplicate += ack.n_duplicate as usize;
+    }
+    assert_eq!((n_inserted, n_duplicate), (boards.len(), 3 * boards.len()));
+    let (counted, kept) = (
+        "SELECT count(*) FROM boards",
+        "SELECT sum(n_boards)::bigint FROM board_counts",
+    );
+    assert_eq!(farm.count(counted).await, farm.count(kept).await);
+    assert_eq!(
+        farm.count("SELECT sum(n_new)::bigint FROM jobs").await,
+        i64::try_from(boards.len()).unwrap()
+    );
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn records_are_proved_even_where_nothing_else_is(pool: PgPool) {
+    let farm = Farm::proving(pool, 0.0);
+    let (session, lease) = farm.leased().await;
+    farm.submit(batch(session, &lease, vec![stated(HARDEST)]))
+        .await
+        .unwrap();
+    let easy = some_boards().into_iter().find(|board| board.par < 40).unwrap();
+    let boards = vec![
+        StatedBoard {
+            par: 53,
+            ..easy.clone()
+        },
+        StatedBoard {
+            par: 49,
+            ..easy.clone()
+        },
+        StatedBoard {
+            states: easy.states + 1,
+            ..easy
+        },
+    ];
+    let ack = farm.submit(batch(session, &lease, boards)).await.unwrap();
+    let refused: Vec<_> = ack
+        .rejected
+        .iter()
+        .map(|rejection| (rejection.board_idx, rejection.code))
+        .collect();
+    assert_eq!(refused, [(0, RejectCode::WrongPar), (1, RejectCode::WrongPar)]);
+    assert_eq!(ack.n_inserted, 1, "the third is not a record and is believed");
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn a_full_prover_sends_batches_away(pool: PgPool) {
+    let mut farm = Farm::new(pool);
+    let (session, lease) = farm.leased().await;
+    farm.config.proving.max_batches = 1;
+    let prover = coordinator::Prover::start(farm.config.proving).unwrap();
+    let case = coordinator::prove::Case {
+        lot: (6, 6),
+        exit_row: 2,
+        best_par: None,
+    };
+    // Polled once, the first is on the pool and holds the only place until its answer was made.
+    let first = prover.judge(vec![stated(HARDEST); 200], case);
+    let mut first = Box::pin(first);
+    tokio::select! {
+        biased;
+        _ = &mut first => panic!("200 proofs are not made within one poll"),
+        () = std::future::ready(()) => {}
+    }
+    let error = coordinator::submit::submit(
+        &farm.store,
+        &prover,
+        3,
+        batch(session, &lease, vec![stated(HARDEST)]),
+    );
+    assert!(matches!(error.await, Err(SubmitError::Busy(_))));
+    first.await.unwrap();
+}
