@@ -99,6 +99,24 @@ fn is_file(argument: &str) -> bool {
     argument == "-" || Path::new(argument).exists()
 }
 
+/// Opens a file, or standard input for `-`; `None`: there is no such file.
+///
+/// # Errors
+/// [`UsageError`] for what is there and cannot be read.
+pub(crate) fn open(name: &str) -> anyhow::Result<Option<Box<dyn Read + Send>>> {
+    if name == "-" {
+        return Ok(Some(Box::new(io::stdin())));
+    }
+    if !Path::new(name).exists() {
+        return Ok(None);
+    }
+    let file = File::open(name).map_err(|error| UsageError(format!("cannot read {name}: {error}")))?;
+    if file.metadata()?.is_dir() {
+        return Err(UsageError(format!("{name} is a folder, expected a file of boards")).into());
+    }
+    Ok(Some(Box::new(file)))
+}
+
 /// One argument, opened.
 enum Source {
     Board(Entry),
@@ -107,19 +125,8 @@ enum Source {
 
 impl Source {
     fn open(argument: &str, number: u64) -> anyhow::Result<Source> {
-        if argument == "-" {
-            return Ok(Source::Lines(Box::new(io::stdin())));
-        }
-        if Path::new(argument).exists() {
-            let file = File::open(argument)
-                .map_err(|error| UsageError(format!("cannot read {argument}: {error}")))?;
-            if file.metadata()?.is_dir() {
-                return Err(UsageError(format!(
-                    "{argument} is a folder, expected a board or a file of boards"
-                ))
-                .into());
-            }
-            return Ok(Source::Lines(Box::new(file)));
+        if let Some(reader) = open(argument)? {
+            return Ok(Source::Lines(reader));
         }
         if argument.contains('/') {
             return Err(UsageError(format!("there is no file {argument}")).into());

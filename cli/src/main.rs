@@ -11,6 +11,7 @@ mod commands;
 mod embedded;
 mod input;
 mod output;
+mod store;
 
 use std::process::ExitCode;
 
@@ -36,21 +37,37 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Hunt(Box<commands::hunt::Arguments>),
     Solve(commands::solve::Arguments),
     Hint(commands::hint::Arguments),
     Cluster(commands::cluster::Arguments),
     Canon(commands::canon::Arguments),
-    Database(commands::database::Arguments),
+    Show(commands::show::Arguments),
+    Import(commands::import::Arguments),
+    Export(commands::export::Arguments),
+    Replay(commands::replay::Arguments),
+    Hunts(commands::hunts::Arguments),
+    Jobs(commands::jobs::Arguments),
+    Workers(commands::workers::Arguments),
     Sql(commands::sql::Arguments),
+    Database(commands::database::Arguments),
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
+        Command::Hunt(arguments) => commands::hunt::run(&arguments),
         Command::Solve(arguments) => commands::solve::run(&arguments),
         Command::Cluster(arguments) => commands::cluster::run(&arguments),
         Command::Hint(arguments) => commands::hint::run(&arguments),
+        Command::Show(arguments) => commands::show::run(&arguments),
         Command::Canon(arguments) => commands::canon::run(&arguments),
+        Command::Import(arguments) => commands::import::run(&arguments),
+        Command::Export(arguments) => commands::export::run(&arguments),
+        Command::Replay(arguments) => commands::replay::run(&arguments),
+        Command::Hunts(arguments) => commands::hunts::run(&arguments),
+        Command::Jobs(arguments) => commands::jobs::run(&arguments),
+        Command::Workers(arguments) => commands::workers::run(&arguments),
         Command::Database(arguments) => commands::database::run(&arguments),
         Command::Sql(arguments) => commands::sql::run(&arguments),
     };

@@ -3,11 +3,18 @@
 pub(crate) mod canon;
 pub(crate) mod cluster;
 pub(crate) mod database;
+pub(crate) mod export;
 pub(crate) mod hint;
+pub(crate) mod hunt;
+pub(crate) mod hunts;
+pub(crate) mod import;
+pub(crate) mod jobs;
+pub(crate) mod replay;
 pub(crate) mod show;
 pub(crate) mod signals;
 pub(crate) mod solve;
 pub(crate) mod sql;
+pub(crate) mod workers;
 
 use std::path::PathBuf;
 
@@ -122,4 +129,11 @@ impl Database {
             Database::Private(postgres) => postgres.close(),
         }
     }
+}
+
+/// An instant as RFC 3339, UTC, to the second.
+pub(crate) fn instant(at: time::OffsetDateTime) -> String {
+    let at = at.to_offset(time::UtcOffset::UTC).truncate_to_second();
+    at.format(&time::format_description::well_known::Rfc3339)
+        .expect("instants of the database have four-digit years")
 }

@@ -22,6 +22,20 @@ pub(crate) fn distribution(what: &str, counts: &[(u64, u64)]) -> String {
     table.to_string()
 }
 
+/// Fills the gaps between the first and the last par with zeros, so that a missing par shows.
+pub(crate) fn without_gaps(counts: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let (Some((first, _)), Some((last, _))) = (counts.first(), counts.last()) else {
+        return Vec::new();
+    };
+    let count_of = |par| {
+        counts
+            .iter()
+            .find(|(counted, _)| *counted == par)
+            .map_or(0, |(_, count)| *count)
+    };
+    (*first..=*last).map(|par| (par, count_of(par))).collect()
+}
+
 /// Length of a bar: 1 for a single board, the longest for the largest count, nothing for nothing.
 fn length(count: u64, most: u64) -> usize {
     if count == 0 {
@@ -46,6 +60,12 @@ fn length(count: u64, most: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn missing_pars_are_shown() {
+        assert_eq!(without_gaps(&[(1, 5), (3, 2)]), [(1, 5), (2, 0), (3, 2)]);
+        assert_eq!(without_gaps(&[]), []);
+    }
 
     #[test]
     fn every_board_shows_and_the_most_common_par_has_the_longest_bar() {

@@ -1,0 +1,173 @@
+//! How a hunt goes, while it goes: a picture on a terminal, plain lines elsewhere.
+
+use std::collections::VecDeque;
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use board::Board;
+use coordinator::store::{HuntProgress, HuntRecord};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use worker::Progress;
+
+use crate::commands::show;
+use crate::output::{counted, thousands};
+
+/// Rates are means over so long.
+const WINDOW: Duration = Duration::from_secs(15);
+/// How often a line is printed where there is no terminal.
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Shows how a hunt goes, on standard error.
+pub(super) struct Live {
+    begun: Instant,
+    limit: Option<Duration>,
+    /// `None` where there is no terminal.
+    bar: Option<ProgressBar>,
+    last_line: Option<Instant>,
+    rate: Rate,
+    lot: String,
+    /// The hardest board and its drawing, kept until another is harder.
+    hardest: Option<(String, String)>,
+}
+
+impl Live {
+    /// Begins to show a hunt that takes so long.
+    pub(super) fn start(hunt: &HuntRecord, limit: Option<Duration>) -> Live {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
+            bar.set_style(
+                ProgressStyle::with_template("{spinner} {msg}").expect("the template is well formed"),
+            );
+            bar.enable_steady_tick(Duration::from_millis(250));
+            bar
+        });
+        Live {
+            begun: Instant::now(),
+            limit,
+            bar,
+            last_line: None,
+            rate: Rate::default(),
+            lot: hunt.space.lot().to_string(),
+            hardest: None,
+        }
+    }
+
+    /// Shows the present state.
+    pub(super) fn show(&mut self, progress: &HuntProgress, worker: &Progress) {
+        let now = Instant::now();
+        self.rate.note(now, worker.counters.solvable);
+        let par = progress
+            .best_par
+            .map_or(String::from("none yet"), |par| par.to_string());
+        let line = format!(
+            "{}  {} boards/s  {} new  {} of {}  best par {par}",
+            self.time(now),
+            thousands(self.rate.per_second()),
+            thousands(progress.n_new),
+            counted(progress.n_boards, "board"),
+            self.lot,
+        );
+        match &self.bar {
+            Some(bar) => {
+                if let Some(hardest) = &progress.hardest
+                    && self.hardest.as_ref().is_none_or(|(shown, _)| shown != hardest)
+                {
+                    let picture =
+                        Board::parse(hardest).map_or(String::new(), |board| show::picture_for_errors(&board));
+                    self.hardest = Some((hardest.clone(), picture));
+                }
+                let picture = self.hardest.as_ref().map_or("", |(_, picture)| picture);
+                bar.set_message(format!("{line}\n\n{picture}"));
+            }
+            None if self.last_line.is_none_or(|last| now - last >= LINE_INTERVAL) => {
+                self.last_line = Some(now);
+                eprintln!("{line}");
+            }
+            None => {}
+        }
+    }
+
+    /// Says that what was found is being handed in.
+    pub(super) fn ending(&mut self, interrupted: bool) {
+        let why = if interrupted { "interrupted" } else { "over" };
+        let line = format!("{why}: handing in what was found (a second Ctrl-C ends at once)");
+        match &self.bar {
+            Some(bar) => bar.set_message(line),
+            None => eprintln!("{line}"),
+        }
+    }
+
+    /// Leaves the terminal to the report.
+    pub(super) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn time(&self, now: Instant) -> String {
+        let elapsed = clock(now - self.begun);
+        self.limit
+            .map_or(elapsed.clone(), |limit| format!("{elapsed} of {}", clock(limit)))
+    }
+}
+
+/// A time as minutes and seconds, or hours where it is so long: `4:05`, `1:00:00`.
+pub(super) fn clock(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 {
+        format!("{hours}:{minutes:02}:{seconds:02}")
+    } else {
+        format!("{minutes}:{seconds:02}")
+    }
+}
+
+/// A count a second, over a window.
+#[derive(Debug, Default)]
+struct Rate {
+    counts: VecDeque<(Instant, u64)>,
+}
+
+impl Rate {
+    fn note(&mut self, now: Instant, count: u64) {
+        self.counts.push_back((now, count));
+        while self.counts.len() > 2 && now - self.counts[0].0 > WINDOW {
+            self.counts.pop_front();
+        }
+    }
+
+    fn per_second(&self) -> u64 {
+        let (Some((begun, first)), Some((now, last))) = (self.counts.front(), self.counts.back()) else {
+            return 0;
+        };
+        let millis = u64::try_from((*now - *begun).as_millis())
+            .unwrap_or(u64::MAX)
+            .max(1);
+        (last - first) * 1000 / millis
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_at_a_glance() {
+        let clocks = [0, 65, 3600, 86_461].map(|seconds| clock(Duration::from_secs(seconds)));
+        assert_eq!(clocks, ["0:00", "1:05", "1:00:00", "24:01:01"]);
+    }
+
+    #[test]
+    fn rates_are_over_the_window_alone() {
+        let mut rate = Rate::default();
+        let begun = Instant::now();
+        for second in 0..60 {
+            // Idle for half a minute, then 100 a second.
+            rate.note(
+                begun + Duration::from_secs(second),
+                second.saturating_sub(30) * 100,
+            );
+        }
+        assert_eq!(rate.per_second(), 100);
+    }
+}

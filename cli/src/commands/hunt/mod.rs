@@ -1,0 +1,283 @@
+//! `parforce hunt`: everything on this machine, in one process tree.
+//!
+//! Starts the database, a coordinator and a worker in this process, asks for a hunt, watches it, and ends everything in
+//! the order that loses nothing: the worker hands in what it has, the coordinator stores it, the database stops.
+
+mod live;
+mod report;
+mod wish;
+
+use std::fs::OpenOptions;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use coordinator::store::{HuntProgress, HuntRecord};
+use coordinator::{Config, Coordinator, Store};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tracing_subscriber::EnvFilter;
+use worker::{Departure, Progress, Shutdown, WorkerError};
+
+use super::signals::Signals;
+use super::{Database, DatabaseArguments, Outcome};
+use crate::embedded::Access;
+use live::Live;
+use wish::WishArguments;
+
+/// How often the database is asked how far the hunt is.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+/// Connections of the coordinator in this process.
+const MAX_CONNECTIONS: u32 = 16;
+/// What the log file holds if `PARFORCE_LOG` does not say.
+const LOG_FILTER: &str = "info,sqlx=warn,h2=warn,hyper=warn,tower=warn,tonic=warn";
+
+/// Hunt for hard boards on this machine, with everything that takes.
+///
+/// Starts a private Postgres in the data folder (or uses --database-url), a coordinator and a worker, and shows how it
+/// goes. Every board found is proved and stored. Stops after --minutes, at --until-par, or at Ctrl-C, and loses nothing
+/// that was found; a second Ctrl-C ends at once. Run again it goes on where it stopped: the data folder keeps
+/// everything, and no seed is used twice.
+///
+/// Other workers may join while it runs: parforce-worker --coordinator http://ADDRESS, with the address of --listen.
+///
+/// Examples:
+///   parforce hunt
+///   parforce hunt --minutes 2 --until-par 45
+///   parforce hunt --lot 7x7 --walls 0..2 --minutes 600
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    wish: WishArguments,
+    /// Threads to search on [default: one for each processor]
+    #[arg(long, env = "PARFORCE_THREADS", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Where the coordinator listens for other workers [default: any free port of this machine alone]
+    #[arg(long, env = "PARFORCE_LISTEN", value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+    /// Where the dashboard is [default: 127.0.0.1:7401, or any free port if that is taken]
+    #[arg(long, env = "PARFORCE_WEB", value_name = "ADDRESS")]
+    web: Option<SocketAddr>,
+    /// Print the result as a JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    database: DatabaseArguments,
+}
+
+/// Why the hunt is ending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// Its budget is spent, or somebody ended it.
+    Over,
+    /// A signal.
+    Interrupted,
+    /// The worker left.
+    WorkerLeft,
+}
+
+/// The parts that run.
+struct Running {
+    coordinator: Coordinator,
+    worker: JoinHandle<Result<Departure, WorkerError>>,
+    worker_shutdown: Shutdown,
+    worker_progress: watch::Receiver<Progress>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let wish = arguments.wish.check()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    // The handlers stand before anything starts, so that a signal is never lost.
+    let mut signals = runtime.block_on(async { Signals::listen() })?;
+    let database = arguments.database.open(Access::Owner)?;
+    let log = start_log(&arguments.database.data());
+    let hunted = runtime.block_on(hunt(arguments, &wish, &database, &mut signals));
+    // Background tasks that hold connections end with the runtime, before the server does.
+    runtime.shutdown_timeout(Duration::from_secs(10));
+    let closed = database.close().context("stopping Postgres");
+    if hunted.is_err()
+        && let Some(log) = log
+    {
+        eprintln!("parforce: more is in {}", log.display());
+    }
+    hunted.and_then(|()| closed).map(|()| Outcome::Done)
+}
+
+/// Logs go to a file in the data folder: the terminal is for people.
+fn start_log(data: &std::path::Path) -> Option<PathBuf> {
+    let path = data.join("parforce.log");
+    let filter = std::env::var("PARFORCE_LOG").unwrap_or_else(|_| LOG_FILTER.to_owned());
+    let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new(LOG_FILTER));
+    let file = OpenOptions::new().create(true).append(true).open(&path).ok()?;
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(false)
+        .with_writer(file)
+        .try_init()
+        .ok()?;
+    Some(path)
+}
+
+async fn hunt(
+    arguments: &Arguments,
+    wish: &proto::convert::NewHunt,
+    database: &Database,
+    signals: &mut Signals,
+) -> anyhow::Result<()> {
+    let store = Store::connect(&database.url(), MAX_CONNECTIONS).await?;
+    let mut running = start(arguments, store).await?;
+    let hunt = running.coordinator.create_hunt(wish).await?;
+    announce(arguments, database, &running.coordinator, &hunt);
+
+    let begun = Instant::now();
+    let mut live = Live::start(&hunt, wish.budget.time);
+    let end = watch_hunt(&mut running, &hunt, signals, &mut live).await?;
+    live.ending(end == End::Interrupted);
+
+    let store = running.coordinator.store().clone();
+    if end == End::Interrupted {
+        // It goes on when it is asked for again; until then no other coordinator shall plan jobs for it.
+        store.pause_hunt(hunt.id).await?;
+    }
+    let worker = drain(&mut running, signals).await;
+    live.finish();
+    report::print(&store, &hunt, begun.elapsed(), database, arguments.json).await?;
+    running.coordinator.shutdown();
+    running.coordinator.join().await;
+    store.close().await;
+    worker
+}
+
+/// Starts coordinator and worker.
+async fn start(arguments: &Arguments, store: Store) -> anyhow::Result<Running> {
+    let mut config = Config::embedded();
+    if let Some(listen) = arguments.listen {
+        config.listen = listen;
+    }
+    config.web = Some(arguments.web.unwrap_or_else(usual_web_address));
+    let coordinator = Coordinator::start(config, store, CancellationToken::new()).await?;
+
+    let address = format!("http://{}", reachable(coordinator.local_addr()));
+    let mut config = worker::Config::new(address, host_name());
+    config.n_threads = arguments.threads.map_or(0, usize::from);
+    config.spool_dir = Some(arguments.database.data().join("spool"));
+    let worker_shutdown = Shutdown::default();
+    let (sender, worker_progress) = watch::channel(Progress::default());
+    let worker = tokio::spawn(worker::run(config, worker_shutdown.clone(), sender));
+    Ok(Running {
+        coordinator,
+        worker,
+        worker_shutdown,
+        worker_progress,
+    })
+}
+
+/// The dashboard's usual address, or any port if a program has that one.
+fn usual_web_address() -> SocketAddr {
+    let usual = SocketAddr::from(([127, 0, 0, 1], 7401));
+    if std::net::TcpListener::bind(usual).is_ok() {
+        usual
+    } else {
+        SocketAddr::from(([127, 0, 0, 1], 0))
+    }
+}
+
+/// An address to call, for one that is listened on: "every address" is not one that can be called.
+fn reachable(mut address: SocketAddr) -> SocketAddr {
+    if address.ip().is_unspecified() {
+        address.set_ip(if address.is_ipv4() {
+            [127, 0, 0, 1].into()
+        } else {
+            std::net::Ipv6Addr::LOCALHOST.into()
+        });
+    }
+    address
+}
+
+/// This machine's name, as a label.
+fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let name = name.trim();
+    if name.is_empty() {
+        String::from("this machine")
+    } else {
+        name.chars().take(60).collect()
+    }
+}
+
+fn announce(arguments: &Arguments, database: &Database, coordinator: &Coordinator, hunt: &HuntRecord) {
+    eprintln!("hunting {}", hunt.name);
+    if let Database::Private(_) = database {
+        eprintln!(
+            "database   {} (kept: the next hunt goes on from here)",
+            arguments.database.data().display()
+        );
+    }
+    if let Some(web) = coordinator.web_addr() {
+        eprintln!("dashboard  http://{web}/");
+    }
+    if arguments.listen.is_some() {
+        eprintln!("workers    may join at http://{}", coordinator.local_addr());
+    }
+    eprintln!("Ctrl-C ends the hunt and keeps everything found.\n");
+}
+
+/// Shows how it goes until the hunt is over, a signal comes, or the worker leaves.
+async fn watch_hunt(
+    running: &mut Running,
+    hunt: &HuntRecord,
+    signals: &mut Signals,
+    live: &mut Live,
+) -> anyhow::Result<End> {
+    let mut look = tokio::time::interval(LOOK_INTERVAL);
+    look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = signals.next() => return Ok(End::Interrupted),
+            _ = wait_for(&mut running.worker) => return Ok(End::WorkerLeft),
+            _ = look.tick() => {}
+        }
+        let progress: HuntProgress = running
+            .coordinator
+            .store()
+            .hunt_progress(hunt.id)
+            .await?
+            .context("the hunt has vanished")?;
+        live.show(&progress, &running.worker_progress.borrow());
+        if progress.state.is_over() {
+            return Ok(End::Over);
+        }
+    }
+}
+
+/// Completes when the worker has ended, leaving its result where it is.
+async fn wait_for(worker: &mut JoinHandle<Result<Departure, WorkerError>>) {
+    while !worker.is_finished() {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// Lets the worker hand in what it has; a signal meanwhile ends it at once.
+async fn drain(running: &mut Running, signals: &mut Signals) -> anyhow::Result<()> {
+    running.worker_shutdown.drain.cancel();
+    let ended = tokio::select! {
+        ended = &mut running.worker => ended,
+        () = signals.next() => {
+            running.worker_shutdown.stop.cancel();
+            (&mut running.worker).await
+        }
+    };
+    match ended.context("the worker broke")?.context("the worker failed")? {
+        Departure::Told | Departure::Drained => Ok(()),
+        Departure::Stopped => {
+            anyhow::bail!("the coordinator stopped the worker: see its log and `parforce workers --all`")
+        }
+        Departure::Upgrade => anyhow::bail!(
+            "the coordinator wants a newer program than {}",
+            env!("CARGO_PKG_VERSION")
+        ),
+    }
+}

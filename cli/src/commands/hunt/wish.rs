@@ -1,0 +1,146 @@
+//! What is to be hunted: from the command line to a checked wish.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use board::space::{BoardSpace, SpaceFields};
+use board::{Lot, Par};
+use proto::convert::{Budget, NewHunt, Strategy};
+
+use crate::commands::UsageError;
+
+/// The longest hunt that makes sense, in minutes: ten years.
+const MAX_MINUTES: f64 = 10.0 * 366.0 * 24.0 * 60.0;
+
+/// What is to be hunted, and for how long.
+#[derive(Debug, clap::Args)]
+pub(super) struct WishArguments {
+    /// Stop after so many minutes; 0: not because of the time
+    #[arg(long, value_name = "N", default_value_t = 20.0)]
+    minutes: f64,
+    /// Stop after so many jobs
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    jobs: Option<u64>,
+    /// Stop when a board of this par, or more, is found
+    #[arg(long, value_name = "PAR", value_parser = clap::value_parser!(u16).range(1..))]
+    until_par: Option<u16>,
+    /// The lot, from 3x3 to 8x8
+    #[arg(long, value_name = "WxH", default_value = "6x6")]
+    lot: Lot,
+    /// The hero's row, counted from 0 at the top [default: the middle one, or the one above the middle]
+    #[arg(long, value_name = "ROW")]
+    row: Option<u8>,
+    /// How many walls a board has: a number, or a range such as 0..2 (both included)
+    #[arg(long, value_name = "RANGE", default_value = "0", value_parser = parse_range)]
+    walls: RangeInclusive<u8>,
+    /// How many vehicles a board has, the hero included [default: what suits the lot]
+    #[arg(long, value_name = "RANGE", value_parser = parse_range)]
+    vehicles: Option<RangeInclusive<u8>>,
+    /// How to search: mixed, scatter (random boards) or anneal (changes to hard ones)
+    #[arg(long, default_value = "mixed", value_parser = parse_strategy)]
+    strategy: Strategy,
+    /// Seed of a new hunt [default: drawn]; with the same seed, jobs are the same
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Name of the hunt; a hunt of this name goes on where it stopped [default: made from what is hunted]
+    #[arg(long)]
+    name: Option<String>,
+}
+
+fn parse_strategy(text: &str) -> Result<Strategy, String> {
+    Strategy::parse(text).ok_or_else(|| String::from("expected mixed, scatter or anneal"))
+}
+
+fn parse_range(text: &str) -> Result<RangeInclusive<u8>, String> {
+    let number = |text: &str| {
+        text.parse::<u8>()
+            .map_err(|_| format!("{text:?} is no count, expected e.g. 3 or 0..2"))
+    };
+    let (low, high) = match text.split_once("..") {
+        Some((low, high)) => (number(low)?, number(high.trim_start_matches('='))?),
+        None => (number(text)?, number(text)?),
+    };
+    if low > high {
+        Err(format!("{low} is more than {high}"))
+    } else {
+        Ok(low..=high)
+    }
+}
+
+impl WishArguments {
+    /// The wish, or what is wrong with it.
+    ///
+    /// # Errors
+    /// [`UsageError`].
+    pub(super) fn check(&self) -> Result<NewHunt, UsageError> {
+        if !(0.0..=MAX_MINUTES).contains(&self.minutes) {
+            return Err(UsageError(format!(
+                "--minutes {}, expected 0 to {MAX_MINUTES}",
+                self.minutes
+            )));
+        }
+        let time = (self.minutes > 0.0).then(|| Duration::from_secs_f64(self.minutes * 60.0));
+        let budget = Budget {
+            time,
+            n_jobs: self.jobs,
+            until_par: self.until_par.map(Par::new),
+        };
+        let space = self.space()?;
+        Ok(NewHunt {
+            name: self.name.clone().unwrap_or_else(|| self.usual_name(&space)),
+            space,
+            strategy: self.strategy,
+            budget,
+            priority: 0,
+            seed: self.seed,
+        })
+    }
+
+    fn space(&self) -> Result<BoardSpace, UsageError> {
+        let refused = |error: board::space::SpaceError| UsageError(error.to_string());
+        let usual = BoardSpace::usual(self.lot).map_err(refused)?;
+        let fields = usual.fields().clone();
+        BoardSpace::new(SpaceFields {
+            exit_row: self.row.unwrap_or(fields.exit_row),
+            walls: self.walls.clone(),
+            vehicles: self.vehicles.clone().unwrap_or_else(|| fields.vehicles.clone()),
+            ..fields
+        })
+        .map_err(refused)
+    }
+
+    /// A name that says what is hunted, so that the same command goes on with the same hunt. A hunt with a seed is one
+    /// of its own: the seed is fixed when a hunt is first asked for.
+    fn usual_name(&self, space: &BoardSpace) -> String {
+        let range = |range: RangeInclusive<u8>| match (*range.start(), *range.end()) {
+            (low, high) if low == high => low.to_string(),
+            (low, high) => format!("{low}..{high}"),
+        };
+        let mut name = format!(
+            "{} row {}, {} vehicles, {} walls",
+            space.lot(),
+            space.exit_row(),
+            range(space.vehicles()),
+            range(space.walls())
+        );
+        if let Some(seed) = self.seed {
+            name += &format!(", seed {seed}");
+        }
+        name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_of_counts_are_read() {
+        assert_eq!(parse_range("3"), Ok(3..=3));
+        assert_eq!(parse_range("0..2"), Ok(0..=2));
+        assert_eq!(parse_range("0..=2"), Ok(0..=2));
+        for bad in ["", "..", "2..1", "x", "-1", "300"] {
+            assert!(parse_range(bad).is_err(), "{bad:?}");
+        }
+    }
+}

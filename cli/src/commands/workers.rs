@@ -1,0 +1,114 @@
+//! `parforce workers`: who searches.
+
+use std::io::Write;
+
+use coordinator::store::WorkerRecord;
+use serde::Serialize;
+
+use super::{DatabaseArguments, Outcome, instant};
+use crate::output::table::{Align, Table};
+use crate::output::thousands;
+use crate::store::OpenStore;
+
+/// List the workers: those that are there, busy or idle, or with --all also those that have gone.
+///
+/// Example:
+///   parforce workers --all --json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// Also those that have gone
+    #[arg(long)]
+    all: bool,
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    database: DatabaseArguments,
+}
+
+#[derive(Debug, Serialize)]
+struct Listed {
+    name: String,
+    incarnation: String,
+    /// live, gone or quarantined.
+    state: &'static str,
+    engine: String,
+    program_version: String,
+    slots: u32,
+    threads: u32,
+    cpu: String,
+    leases: u64,
+    boards_new: u64,
+    strikes: u32,
+    quarantine_reason: Option<String>,
+    first_seen: String,
+    last_seen: String,
+}
+
+impl From<WorkerRecord> for Listed {
+    fn from(worker: WorkerRecord) -> Listed {
+        Listed {
+            state: match (&worker.quarantine_reason, worker.gone_at) {
+                (Some(_), _) => "quarantined",
+                (None, Some(_)) => "gone",
+                (None, None) => "live",
+            },
+            name: worker.name,
+            incarnation: worker.incarnation.to_string(),
+            engine: worker.engine,
+            program_version: worker.program_version,
+            slots: worker.n_slots,
+            threads: worker.n_threads,
+            cpu: worker.cpu,
+            leases: worker.n_leases,
+            boards_new: worker.n_new,
+            strikes: worker.strikes,
+            quarantine_reason: worker.quarantine_reason,
+            first_seen: instant(worker.first_seen),
+            last_seen: instant(worker.last_seen),
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let store = OpenStore::open(&arguments.database)?;
+    let workers = store.wait(store.store.list_workers(arguments.all))?;
+    store.close()?;
+    let mut out = std::io::stdout().lock();
+    let listed = workers.into_iter().map(Listed::from);
+    if arguments.json {
+        for worker in listed {
+            writeln!(out, "{}", serde_json::to_string(&worker)?)?;
+        }
+        return Ok(Outcome::Done);
+    }
+    let mut table = Table::new(&[
+        ("worker", Align::Left),
+        ("state", Align::Left),
+        ("threads", Align::Right),
+        ("jobs", Align::Right),
+        ("new boards", Align::Right),
+        ("strikes", Align::Right),
+        ("version", Align::Left),
+        ("last seen", Align::Left),
+    ]);
+    for worker in listed {
+        table.row(vec![
+            worker.name,
+            worker.state.to_owned(),
+            worker.threads.to_string(),
+            worker.leases.to_string(),
+            thousands(worker.boards_new),
+            worker.strikes.to_string(),
+            worker.program_version,
+            worker.last_seen,
+        ]);
+    }
+    if table.is_empty() {
+        writeln!(out, "no workers")?
+    } else {
+        write!(out, "{table}")?
+    }
+    Ok(Outcome::Done)
+}
