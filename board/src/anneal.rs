@@ -2,8 +2,10 @@
 //!
 //! Each shard is a chain of its own. It stands on a representative, changes one piece, jumps to the hardest position of
 //! the new board's cluster, and stays there if the depth did not fall, or now and then when it did. Every cluster on
-//! the way is a find, taken or not. Chains know nothing of each other: what one of them finds reaches another only
-//! through the start boards of a later job.
+//! the way is a find, taken or not. A chain is cut into rounds, each cooling from the first temperature to the last, so
+//! that what a chain is worth does not depend on how long its job is; a round starts from a start board, from one of
+//! the hardest boards that the chain has found, or from random ones. Chains know nothing of each other: what one of
+//! them finds reaches another only through the start boards of a later job.
 
 use rustc_hash::FxHashMap;
 
@@ -24,8 +26,18 @@ pub const MAX_STARTS: usize = 10_000;
 /// The highest temperature, in thousandths of a slide.
 pub const MAX_TEMPERATURE: u32 = 100_000;
 
-/// Of a chain without a start board, one iteration in this many is spent on random boards to choose a start from.
-const DRAWS_SHARE: u32 = 32;
+/// Of a round without a start board, iterations spent on random boards to choose the hardest as start.
+const N_DRAWS: u32 = 100;
+
+/// The least limit on the positions of a chain's clusters; see [`Finds`]. Hard boards have small clusters: of the 25
+/// hardest 6x6 boards known, with up to two walls, none has more than 14,385 positions.
+const LEAST_LIMIT: u64 = 8_000;
+
+/// Iterations of a round.
+const ROUND_ITERATIONS: u32 = 2_500;
+
+/// How many of its hardest boards a chain remembers, to start rounds from.
+const N_ELITE: usize = 8;
 
 /// An annealing job: chains of changes within a space.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -40,9 +52,9 @@ pub struct AnnealSpec {
 /// probability `exp(-1000 d / t)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Temperatures {
-    /// At the first iteration.
+    /// At the first iteration of a round.
     pub first: u32,
-    /// After the last iteration; in between it moves evenly.
+    /// After its last iteration; in between it moves evenly.
     pub last: u32,
 }
 
@@ -57,8 +69,8 @@ impl Default for Temperatures {
 }
 
 impl AnnealSpec {
-    /// A job of one chain a shard. Shard `i` starts from board `i` modulo their number, or, if there are none, from
-    /// the best of some random boards of its own.
+    /// A job of one chain a shard. The first round of shard `i` starts from board `i` modulo their number, or, if there
+    /// are none, from the hardest of some random boards.
     ///
     /// # Errors
     /// A [`SpecError`] if a number is out of bounds, or a start board lies outside the space's lot or exit row.
@@ -104,7 +116,7 @@ impl AnnealSpec {
         self.frame
     }
 
-    /// The boards that chains start from; empty: random ones.
+    /// The boards that rounds start from; empty: random ones.
     pub fn starts(&self) -> &[Canonical] {
         &self.starts
     }
@@ -124,14 +136,18 @@ pub fn run_shard_while(spec: &AnnealSpec, shard: u32, explorer: &mut Explorer, g
         scatterer: Scatterer::new(&spec.space),
         finds: Finds::new(explorer, spec.frame.max_states),
         seen: FxHashMap::default(),
+        elite: Vec::new(),
     };
     let start = match spec.starts.len() {
         0 => None,
         n_starts => Some(spec.starts[shard as usize % n_starts].board()),
     };
-    match chain.run(start, go_on) {
-        true => ShardEnd::Complete(chain.finds.into_outcome()),
-        false => ShardEnd::Stopped(chain.finds.into_outcome()),
+    let is_complete = chain.run(start, go_on);
+    let outcome = chain.finds.into_outcome();
+    if is_complete {
+        ShardEnd::Complete(outcome)
+    } else {
+        ShardEnd::Stopped(outcome)
     }
 }
 
@@ -143,6 +159,8 @@ struct Chain<'a> {
     finds: Finds<'a>,
     /// What became of each position proved so far: a chain on a summit proposes the same changes over and over.
     seen: FxHashMap<PositionKey, Option<FindIdx>>,
+    /// The hardest boards, hardest first.
+    elite: Vec<FindIdx>,
 }
 
 /// Where a chain stands.
@@ -155,19 +173,22 @@ impl Chain<'_> {
     /// Runs the chain; false if it was stopped.
     fn run(&mut self, start: Option<Board>, go_on: GoOn<'_>) -> bool {
         let n_iterations = self.spec.frame.iterations_per_shard;
-        let mut stand = start.and_then(|board| self.explore(&board));
-        let n_draws = match stand {
-            Some(_) => 0,
-            None => (n_iterations / DRAWS_SHARE).max(1),
-        };
-        for iteration in 0..n_iterations {
+        let mut stand = None;
+        let mut iteration_of_round = 0;
+        let mut next_start = start;
+        for _ in 0..n_iterations {
             if !go_on(&self.finds.counters) {
                 return false;
             }
+            if iteration_of_round == 0 {
+                self.finds.draw_limit(LEAST_LIMIT, &mut self.stream);
+                stand = next_start.take().and_then(|board| self.explore(&board));
+                iteration_of_round = if stand.is_some() { N_DRAWS } else { 0 };
+            }
             self.finds.counters.iterations += 1;
             match &stand {
-                Some(current) if iteration >= n_draws => {
-                    if let Some(next) = self.advance(current, iteration) {
+                Some(current) if iteration_of_round >= N_DRAWS => {
+                    if let Some(next) = self.advance(current, iteration_of_round) {
                         stand = Some(next);
                     }
                 }
@@ -176,8 +197,43 @@ impl Chain<'_> {
                     stand = harder(stand, drawn);
                 }
             }
+            iteration_of_round += 1;
+            if iteration_of_round == ROUND_ITERATIONS {
+                iteration_of_round = 0;
+                next_start = self.choose_start();
+            }
         }
         true
+    }
+
+    /// Where the next round starts: `None` for random boards.
+    fn choose_start(&mut self) -> Option<Board> {
+        match self.stream.below(3) {
+            0 => None,
+            1 if !self.spec.starts.is_empty() => {
+                let idx = self.stream.index(self.spec.starts.len());
+                Some(self.spec.starts[idx].board())
+            }
+            _ if self.elite.is_empty() => None,
+            _ => {
+                let idx = self.stream.index(self.elite.len());
+                Some(self.finds.get(self.elite[idx]).canonical.board())
+            }
+        }
+    }
+
+    /// Remembers a board among the hardest.
+    fn remember(&mut self, idx: FindIdx) {
+        if self.elite.contains(&idx) {
+            return;
+        }
+        let par = self.finds.get(idx).par;
+        let place = self
+            .elite
+            .iter()
+            .position(|&other| self.finds.get(other).par <= par);
+        self.elite.insert(place.unwrap_or(self.elite.len()), idx);
+        self.elite.truncate(N_ELITE);
     }
 
     /// One change: where the chain stands afterwards, `None` if it stays.
@@ -211,6 +267,7 @@ impl Chain<'_> {
             .seen
             .entry(PositionKey::of(board))
             .or_insert_with(|| finds.prove(board)))?;
+        self.remember(idx);
         let found = self.finds.get(idx);
         Some(Stand {
             board: found.canonical.board(),
@@ -221,7 +278,7 @@ impl Chain<'_> {
     /// The exponent of the chance to take a fall, in eighths of a halving; see [`Stream::halvings`].
     fn fall_in_eighths(&self, fall: u32, iteration: u32) -> u64 {
         let Temperatures { first, last } = self.spec.temperatures;
-        let n_iterations = u64::from(self.spec.frame.iterations_per_shard);
+        let n_iterations = u64::from(ROUND_ITERATIONS);
         let done = u64::from(iteration);
         let weighted = u64::from(first) * (n_iterations - done) + u64::from(last) * done;
         let temperature = (weighted / n_iterations).max(1);

@@ -6,13 +6,20 @@ use rustc_hash::FxHashMap;
 
 use crate::cluster::{Explorer, Found};
 use crate::job::{Counters, ShardOutcome};
+use crate::stream::Stream;
 use crate::tally::hash_found;
 use crate::{Board, Par, StateLimit};
 
 /// The boards and counters of one shard in the making.
+///
+/// Clusters differ in size by five orders of magnitude, and the small ones, of which there are most, would get next to
+/// none of the time if each were explored whatever its size. So a search is given a limit by lot
+/// ([`draw_limit`](Finds::draw_limit)): each doubling of the limit a third as often, which spends most time on small
+/// clusters and some on all.
 pub(crate) struct Finds<'a> {
     explorer: &'a mut Explorer,
     max_states: u64,
+    limit: StateLimit,
     found: Vec<Found>,
     indices: FxHashMap<u128, u32>,
     pub(crate) counters: Counters,
@@ -23,6 +30,7 @@ impl<'a> Finds<'a> {
         Finds {
             explorer,
             max_states,
+            limit: StateLimit::new(max_states),
             found: Vec::new(),
             indices: FxHashMap::default(),
             counters: Counters::default(),
@@ -32,7 +40,7 @@ impl<'a> Finds<'a> {
     /// Explores the board's cluster and keeps its row. `None` if it is unsolvable, too large, or has depth 0:
     /// a board that is solved wherever its vehicles stand is no puzzle.
     pub(crate) fn prove(&mut self, board: &Board) -> Option<FindIdx> {
-        match self.explorer.entry(board, StateLimit::new(self.max_states)) {
+        match self.explorer.entry(board, self.limit) {
             Ok(entry) => {
                 self.counters.clusters += 1;
                 entry.and_then(|found| self.keep(found))
@@ -60,6 +68,16 @@ impl<'a> Finds<'a> {
             self.counters.duplicates += 1;
         }
         Some(FindIdx(idx))
+    }
+
+    /// Draws the limit for the searches to come: `least` positions, or twice, four times .. as many, each a third as often
+    /// as the one before, and never more than the job allows.
+    pub(crate) fn draw_limit(&mut self, least: u64, stream: &mut Stream) {
+        let mut limit = least;
+        while limit < self.max_states && stream.chance(1, 3) {
+            limit *= 2;
+        }
+        self.limit = StateLimit::new(limit.min(self.max_states));
     }
 
     pub(crate) fn get(&self, idx: FindIdx) -> &Found {

@@ -139,9 +139,12 @@ impl Mutator {
             let others = taken.difference(leaving.squares(self.lot));
             let places = self.free_places(others).map(|place| place.vehicle);
             let places = places.filter(|&to| to != leaving && !is_slide(self.lot, others, leaving, to));
-            changes.extend(places.map(|to| match to.length() == leaving.length() {
-                true => Change::Move { vehicle, to },
-                false => Change::Swap { vehicle, to },
+            changes.extend(places.map(|to| {
+                if to.length() == leaving.length() {
+                    Change::Move { vehicle, to }
+                } else {
+                    Change::Swap { vehicle, to }
+                }
             }));
         }
         let free: Vec<usize> = self.lot.all_squares().difference(taken).iter().collect();

@@ -1,11 +1,14 @@
 //! Random boards: hero, walls and vehicles thrown on the lot, and the cluster of each explored.
 //!
-//! What is hopeless at sight (see [`crate::hopeless`]) is thrown away before a search is spent on it.
+//! Most thrown boards are hopeless at sight, unsolvable, or of huge clusters. The neighbours of a board that is none of
+//! these mostly are none either, so each good throw is followed by a short random walk: one piece changed at a time,
+//! staying where a change leads to a solvable cluster within the limit. Whether a board is hard plays no part.
 
 use crate::cluster::Explorer;
 use crate::finds::Finds;
 use crate::hopeless::is_hopeless;
 use crate::job::{Frame, GoOn, ShardEnd, SpecError};
+use crate::mutate::Mutator;
 use crate::places::Places;
 use crate::space::BoardSpace;
 use crate::stream::Stream;
@@ -13,6 +16,12 @@ use crate::{Axis, Board, Squares, Vehicle};
 
 /// How often another place is drawn for a vehicle or wall that did not fit, before the board is given up.
 const MAX_TRIES_A_PIECE: u32 = 24;
+
+/// Iterations of a walk, its throw included: long enough to pay for the throw, short enough not to stay in one region.
+const WALK_ITERATIONS: u32 = 32;
+
+/// The least limit on the positions of a walk's clusters; see [`Finds`].
+const LEAST_LIMIT: u64 = 500;
 
 /// A scatter job: random boards of a space.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -46,20 +55,60 @@ impl ScatterSpec {
 pub fn run_shard_while(spec: &ScatterSpec, shard: u32, explorer: &mut Explorer, go_on: GoOn<'_>) -> ShardEnd {
     let mut stream = spec.frame.stream(shard);
     let scatterer = Scatterer::new(&spec.space);
+    let mutator = Mutator::new(&spec.space);
     let mut finds = Finds::new(explorer, spec.frame.max_states);
+    let mut walker: Option<Walker> = None;
     for _ in 0..spec.frame.iterations_per_shard {
         if !go_on(&finds.counters) {
             return ShardEnd::Stopped(finds.into_outcome());
         }
         finds.counters.iterations += 1;
-        if let Some(board) = scatterer.draw(&mut stream) {
-            finds.counters.legal += 1;
-            if !is_hopeless(&board) {
-                finds.prove(&board);
-            }
-        }
+        walker = if let Some(walker) = walker {
+            walker.advance(&mutator, &mut finds, &mut stream)
+        } else {
+            finds.draw_limit(LEAST_LIMIT, &mut stream);
+            let thrown = scatterer.draw(&mut stream);
+            let reached = thrown.and_then(|board| reach(&mut finds, &board));
+            reached.and_then(|board| Walker::new(board, WALK_ITERATIONS - 1))
+        };
     }
     ShardEnd::Complete(finds.into_outcome())
+}
+
+/// Explores a legal board; the representative of its cluster, if it is solvable and within the limit.
+fn reach(finds: &mut Finds<'_>, board: &Board) -> Option<Board> {
+    finds.counters.legal += 1;
+    if is_hopeless(board) {
+        return None;
+    }
+    let idx = finds.prove(board)?;
+    Some(finds.get(idx).canonical.board())
+}
+
+/// Where a walk stands, and how many iterations it has left, 1 or more.
+struct Walker {
+    board: Board,
+    n_left: u32,
+}
+
+impl Walker {
+    /// `None` when the walk is over.
+    fn new(board: Board, n_left: u32) -> Option<Walker> {
+        (n_left > 0).then_some(Walker { board, n_left })
+    }
+
+    /// Changes one piece and stays where that leads, if it can.
+    fn advance(self, mutator: &Mutator, finds: &mut Finds<'_>, stream: &mut Stream) -> Option<Walker> {
+        let change = mutator.draw(&self.board, stream);
+        let changed = change.map(|change| {
+            change
+                .apply(&self.board)
+                .expect("the change was made for this board")
+        });
+        let reached = changed.and_then(|board| reach(finds, &board));
+        finds.counters.accepted += u64::from(reached.is_some());
+        Walker::new(reached.unwrap_or(self.board), self.n_left - 1)
+    }
 }
 
 /// Draws random boards of one space.

@@ -56,9 +56,9 @@ impl Stream {
         let threshold = n.wrapping_neg() % n;
         loop {
             let product = (self.bits() >> 32) * u64::from(n);
-            let (high, low) = ((product >> 32) as u32, product as u32);
-            if low >= threshold {
-                return high;
+            let (high, low) = (product >> 32, product & u64::from(u32::MAX));
+            if low >= u64::from(threshold) {
+                return u32::try_from(high).expect("the high half of 64 bits");
             }
         }
     }

@@ -1,4 +1,5 @@
 //! Jobs as a whole: what they find is true, and the same whatever runs them.
+#![expect(clippy::unwrap_used, reason = "tests; the lint does not know their helpers")]
 
 use board::anneal::{AnnealSpec, Temperatures};
 use board::canonical::Canonical;
@@ -135,7 +136,7 @@ fn changes_are_legal_and_stay_in_the_space() {
         board = changed;
         n_changes += 1;
     }
-    assert!(n_changes > 4_000, "{n_changes}");
+    assert!(n_changes > 3_000, "{n_changes}");
 }
 
 #[test]
