@@ -34,19 +34,33 @@ pub enum Hint {
 /// The next move from a state of play of the jam whose blockers are given.
 pub fn hint(blockers: &Blockers, state: &State) -> Hint {
     let answer = solve_from(blockers, state);
-    let Some(best) = answer.optimum() else { return Hint::Hopeless(answer) };
+    let Some(best) = answer.optimum() else {
+        return Hint::Hopeless(answer);
+    };
     let (escape, closure, moves_left) = (best.escape, best.closure, best.cost());
     if moves_left == 0 {
         return Hint::Clear(escape);
     }
     let (action, frees) = next_move(blockers, state, closure);
-    Hint::Play { action, escape, moves_left, frees }
+    Hint::Play {
+        action,
+        escape,
+        moves_left,
+        frees,
+    }
 }
 
 fn next_move(blockers: &Blockers, state: &State, closure: Bits) -> (Action, u32) {
     let waiting = closure - blockers.red(state.is_swapped());
-    let ready: Bits = waiting.iter().filter(|piece| !blockers.of(*piece).intersects(closure)).collect();
-    let needs_bridge = if state.bridge_is_up() { blockers.needs_bridge() } else { Bits::EMPTY };
+    let ready: Bits = waiting
+        .iter()
+        .filter(|piece| !blockers.of(*piece).intersects(closure))
+        .collect();
+    let needs_bridge = if state.bridge_is_up() {
+        blockers.needs_bridge()
+    } else {
+        Bits::EMPTY
+    };
     let best = (ready - needs_bridge)
         .iter()
         .map(|piece| (frees(blockers, closure, piece), piece))

@@ -64,7 +64,9 @@ pub enum LevelError {
     #[error("lot: {0}")]
     Lot(#[from] LotError),
     /// A body that does not lie along its facing.
-    #[error("pieces[{piece}]: {kind} of size [{width}, {height}] at {at} does not lie along its facing, {facing:?}")]
+    #[error(
+        "pieces[{piece}]: {kind} of size [{width}, {height}] at {at} does not lie along its facing, {facing:?}"
+    )]
     Across {
         /// Which.
         piece: usize,
@@ -95,17 +97,32 @@ impl Level {
             return Err(LevelError::Format(file.format));
         }
         let lot = Lot::new(file.lot.width, file.lot.height)?;
-        let pieces = file.pieces.into_iter().enumerate().map(|(number, piece)| piece.read(number)).collect::<Result<_, _>>()?;
+        let pieces = file
+            .pieces
+            .into_iter()
+            .enumerate()
+            .map(|(number, piece)| piece.read(number))
+            .collect::<Result<_, _>>()?;
         let ring = file.ring;
         let jam = Jam::new(JamParts {
             lot,
             closed_sides: file.lot.closed_sides,
             pieces,
-            exits: ring.exits.into_iter().map(|exit| Exit { place: place(exit.side, exit.index), open: exit.open }).collect(),
+            exits: ring
+                .exits
+                .into_iter()
+                .map(|exit| Exit {
+                    place: place(exit.side, exit.index),
+                    open: exit.open,
+                })
+                .collect(),
             lights: ring
                 .lights
                 .into_iter()
-                .map(|light| Light { place: place(light.side, light.index), start: light.colour })
+                .map(|light| Light {
+                    place: place(light.side, light.index),
+                    start: light.colour,
+                })
                 .collect(),
             bridge: ring.bridge.map(PlaceFile::read),
             crossings: ring.crossings.into_iter().map(PlaceFile::read).collect(),
@@ -134,8 +151,16 @@ impl Level {
             height: parts.lot.height(),
             closed_sides: parts.closed_sides.clone(),
         };
-        fields.extend([field("lot", &lot), field("tows", &parts.tows), field("ring", &RingFile::of(parts))]);
-        let pieces: Vec<String> = parts.pieces.iter().map(|piece| json(&PieceFile::of(*piece))).collect();
+        fields.extend([
+            field("lot", &lot),
+            field("tows", &parts.tows),
+            field("ring", &RingFile::of(parts)),
+        ]);
+        let pieces: Vec<String> = parts
+            .pieces
+            .iter()
+            .map(|piece| json(&PieceFile::of(*piece)))
+            .collect();
         fields.push(format!("  \"pieces\": [\n    {}\n  ]", pieces.join(",\n    ")));
         format!("{{\n{}\n}}\n", fields.join(",\n"))
     }
@@ -157,7 +182,10 @@ fn place(side: Side, index: u8) -> Place {
 mod decimal {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "the signature that serde asks for"
+    )]
     pub(super) fn serialize<S: Serializer>(number: &u64, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(number)
     }
@@ -166,7 +194,11 @@ mod decimal {
         let text = String::deserialize(deserializer)?;
         let is_decimal = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let number = if is_decimal { text.parse().ok() } else { None };
-        number.ok_or_else(|| D::Error::custom(format!("seed is {text:?}, expected a number of 64 bits in decimal")))
+        number.ok_or_else(|| {
+            D::Error::custom(format!(
+                "seed is {text:?}, expected a number of 64 bits in decimal"
+            ))
+        })
     }
 }
 
@@ -236,11 +268,28 @@ struct PlaceFile {
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 enum PieceFile {
-    Unit { model: Model, at: [u8; 2], size: [u8; 2], facing: Facing },
-    Vehicle { at: [u8; 2], size: [u8; 2], facing: Facing },
-    Wreck { at: [u8; 2], size: [u8; 2], facing: Facing },
-    Barricade { at: [u8; 2] },
-    Planter { at: [u8; 2] },
+    Unit {
+        model: Model,
+        at: [u8; 2],
+        size: [u8; 2],
+        facing: Facing,
+    },
+    Vehicle {
+        at: [u8; 2],
+        size: [u8; 2],
+        facing: Facing,
+    },
+    Wreck {
+        at: [u8; 2],
+        size: [u8; 2],
+        facing: Facing,
+    },
+    Barricade {
+        at: [u8; 2],
+    },
+    Planter {
+        at: [u8; 2],
+    },
 }
 
 impl RingFile {
@@ -249,12 +298,20 @@ impl RingFile {
             exits: parts
                 .exits
                 .iter()
-                .map(|exit| ExitFile { side: exit.place.side, index: exit.place.index, open: exit.open })
+                .map(|exit| ExitFile {
+                    side: exit.place.side,
+                    index: exit.place.index,
+                    open: exit.open,
+                })
                 .collect(),
             lights: parts
                 .lights
                 .iter()
-                .map(|light| LightFile { side: light.place.side, index: light.place.index, colour: light.start })
+                .map(|light| LightFile {
+                    side: light.place.side,
+                    index: light.place.index,
+                    colour: light.start,
+                })
                 .collect(),
             bridge: parts.bridge.map(PlaceFile::of),
             crossings: parts.crossings.iter().copied().map(PlaceFile::of).collect(),
@@ -264,7 +321,10 @@ impl RingFile {
 
 impl PlaceFile {
     fn of(place: Place) -> Self {
-        Self { side: place.side, index: place.index }
+        Self {
+            side: place.side,
+            index: place.index,
+        }
     }
 
     fn read(self) -> Place {
@@ -277,25 +337,47 @@ impl PieceFile {
         match piece {
             Piece::Unit(model, body) => {
                 let (at, size) = corner_and_size(body);
-                Self::Unit { model, at, size, facing: body.facing }
+                Self::Unit {
+                    model,
+                    at,
+                    size,
+                    facing: body.facing,
+                }
             }
             Piece::Vehicle(body) => {
                 let (at, size) = corner_and_size(body);
-                Self::Vehicle { at, size, facing: body.facing }
+                Self::Vehicle {
+                    at,
+                    size,
+                    facing: body.facing,
+                }
             }
             Piece::Wreck(body) => {
                 let (at, size) = corner_and_size(body);
-                Self::Wreck { at, size, facing: body.facing }
+                Self::Wreck {
+                    at,
+                    size,
+                    facing: body.facing,
+                }
             }
-            Piece::Barricade(square) => Self::Barricade { at: [square.column, square.row] },
-            Piece::Planter(square) => Self::Planter { at: [square.column, square.row] },
+            Piece::Barricade(square) => Self::Barricade {
+                at: [square.column, square.row],
+            },
+            Piece::Planter(square) => Self::Planter {
+                at: [square.column, square.row],
+            },
         }
     }
 
     fn read(self, number: usize) -> Result<Piece, LevelError> {
         let square = |[column, row]: [u8; 2]| Square { column, row };
         Ok(match self {
-            Self::Unit { model, at, size, facing } => Piece::Unit(model, body(number, "unit", at, size, facing)?),
+            Self::Unit {
+                model,
+                at,
+                size,
+                facing,
+            } => Piece::Unit(model, body(number, "unit", at, size, facing)?),
             Self::Vehicle { at, size, facing } => Piece::Vehicle(body(number, "vehicle", at, size, facing)?),
             Self::Wreck { at, size, facing } => Piece::Wreck(body(number, "wreck", at, size, facing)?),
             Self::Barricade { at } => Piece::Barricade(square(at)),
@@ -304,24 +386,58 @@ impl PieceFile {
     }
 }
 
-fn body(piece: usize, kind: &'static str, at: [u8; 2], size: [u8; 2], facing: Facing) -> Result<Body, LevelError> {
+fn body(
+    piece: usize,
+    kind: &'static str,
+    at: [u8; 2],
+    size: [u8; 2],
+    facing: Facing,
+) -> Result<Body, LevelError> {
     let ([column, row], [width, height]) = (at, size);
-    let (across, length) = if facing.is_vertical() { (width, height) } else { (height, width) };
+    let (across, length) = if facing.is_vertical() {
+        (width, height)
+    } else {
+        (height, width)
+    };
     if across != 1 || length == 0 {
-        return Err(LevelError::Across { piece, kind, at: Square { column, row }, width, height, facing });
+        return Err(LevelError::Across {
+            piece,
+            kind,
+            at: Square { column, row },
+            width,
+            height,
+            facing,
+        });
     }
     // Saturating: a body that far out is off every lot, which the jam will say.
     let far = |from: u8| from.saturating_add(length - 1);
     let front = match facing {
         Facing::Up | Facing::Left => Square { column, row },
-        Facing::Down => Square { column, row: far(row) },
-        Facing::Right => Square { column: far(column), row },
+        Facing::Down => Square {
+            column,
+            row: far(row),
+        },
+        Facing::Right => Square {
+            column: far(column),
+            row,
+        },
     };
-    Ok(Body { front, facing, length })
+    Ok(Body {
+        front,
+        facing,
+        length,
+    })
 }
 
 fn corner_and_size(body: Body) -> ([u8; 2], [u8; 2]) {
     let rear = body.reversed().front;
     let corner = [body.front.column.min(rear.column), body.front.row.min(rear.row)];
-    (corner, if body.facing.is_vertical() { [1, body.length] } else { [body.length, 1] })
+    (
+        corner,
+        if body.facing.is_vertical() {
+            [1, body.length]
+        } else {
+            [body.length, 1]
+        },
+    )
 }

@@ -2,19 +2,21 @@
 
 pub mod bits;
 pub mod blockers;
+pub mod canonical;
 pub mod closure;
 pub mod cycles;
 pub mod exhaustive;
 pub mod generate;
+pub mod hint;
 pub mod jam;
+pub mod level;
 pub mod lights;
 pub mod lot;
 pub mod measure;
 pub mod pieces;
 pub mod plan;
 pub mod random;
+pub mod rating;
 pub mod sample;
 pub mod simulate;
-pub mod hint;
-pub mod level;
-pub mod rating;
+pub mod symmetry;

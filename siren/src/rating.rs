@@ -85,7 +85,11 @@ fn time_tenths(jam: &Jam, blockers: &Blockers, optimum: &Solution) -> u32 {
         _ => 0,
     };
     let n_waits: u32 = optimum.closure.iter().map(crossed).sum();
-    let n_read = jam.pieces().iter().filter(|piece| !matches!(piece, Piece::Planter(_))).count();
+    let n_read = jam
+        .pieces()
+        .iter()
+        .filter(|piece| !matches!(piece, Piece::Planter(_)))
+        .count();
     time::READING
         + time::READING_PIECE * few(n_read)
         + time::MOVE * optimum.cost()

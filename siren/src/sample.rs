@@ -107,7 +107,7 @@ impl Sample {
         }
         let mut places: Vec<Place> = parts.lot.ring().collect();
         let mut draw = |stream: &mut Stream, most: usize| {
-            let n = stream.below(most + 1);
+            let n = stream.below(most.min(places.len()) + 1);
             stream.shuffle(&mut places);
             places[..n].to_vec()
         };
