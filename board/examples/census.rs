@@ -28,7 +28,13 @@ fn main() {
         .parse()
         .expect("the end unit");
     let begun = Instant::now();
-    let chunk = ((end - first) / 4_000).max(1);
+    // With a seventh argument only every so manyth unit is counted.
+    let every: u64 = argument(6, "1").parse().expect("a stride");
+    let chunk = if every > 1 {
+        1
+    } else {
+        ((end - first) / 4_000).max(1)
+    };
     let next = AtomicU64::new(first);
     let total: Mutex<Option<RangeOutcome>> = Mutex::new(None);
     std::thread::scope(|scope| {
@@ -36,7 +42,7 @@ fn main() {
             scope.spawn(|| {
                 let mut explorer = Explorer::new();
                 loop {
-                    let from = next.fetch_add(chunk, Ordering::Relaxed);
+                    let from = next.fetch_add(chunk * every, Ordering::Relaxed);
                     if from >= end {
                         return;
                     }
@@ -49,7 +55,7 @@ fn main() {
                         Some(total) => total.add_counts(&outcome),
                     }
                     let done = from + chunk - first;
-                    if done / chunk % 100 == 0 {
+                    if every == 1 && done / chunk % 100 == 0 {
                         let share = done as f64 / (end - first) as f64;
                         eprintln!(
                             "{:.1} % after {:.0} s",

@@ -216,7 +216,7 @@ impl Run<'_> {
         outcome.layouts += 1;
         self.explorer
             .each_cluster(&layout, visit, spec.limit, &mut |cluster| {
-                count_cluster(spec.keep, filling, cluster, outcome);
+                count_cluster(spec.keep, filling, cluster, outcome)
             })
     }
 
@@ -233,12 +233,12 @@ fn count_cluster(
     filling: &Filling<'_>,
     cluster: &mut ClusterView<'_>,
     outcome: &mut RangeOutcome,
-) {
+) -> Result<(), ExploreError> {
     let n_positions = cluster.n_positions();
     let Some(depth) = cluster.depth() else {
         outcome.unsolvable += 1;
         outcome.unsolvable_positions += n_positions;
-        return;
+        return Ok(());
     };
     for distance in (0..=depth).rev() {
         outcome.at(distance).positions_at += cluster.n_positions_at(distance);
@@ -251,7 +251,7 @@ fn count_cluster(
     let is_minimal = (depth > 0 || cluster.is_bare()) && {
         let packed = cluster.representative(false);
         representative = Some(packed);
-        cluster.is_minimal(packed)
+        cluster.is_minimal(packed)?
     };
     if is_minimal {
         let packed = representative.expect("it was found for the test of minimality");
@@ -277,8 +277,9 @@ fn count_cluster(
         let packed = representative.unwrap_or_else(|| cluster.representative(false));
         outcome
             .boards
-            .push(found(filling, cluster, depth, packed, is_minimal));
+            .push(found(filling, cluster, depth, packed, is_minimal)?);
     }
+    Ok(())
 }
 
 /// The row that is kept of a cluster.
@@ -288,7 +289,7 @@ fn found(
     depth: usize,
     packed: Packed,
     is_minimal: bool,
-) -> Found {
+) -> Result<Found, ExploreError> {
     let layout = cluster.layout;
     let mut board = board_of(filling, cluster, packed);
     let mut canonical = board.canonical();
@@ -300,17 +301,17 @@ fn found(
         let other_canonical = other_board.canonical();
         if other_canonical < canonical {
             (board, canonical) = (other_board, other_canonical);
-            minimal = cluster.is_minimal(other);
+            minimal = cluster.is_minimal(other)?;
         }
     }
-    Found {
+    Ok(Found {
         par: Par::new(depth as u16),
         canonical,
         states: cluster.n_positions(),
         minimal: Some(minimal),
         n_vehicles: board.n_vehicles() as u8,
         n_walls: board.n_walls() as u8,
-    }
+    })
 }
 
 /// The board of a position, its hero first.

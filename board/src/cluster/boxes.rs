@@ -6,17 +6,18 @@
 //! legal position, and all of them are in one cluster. A position of a box is a bit, numbered in mixed radix by
 //! the ranks of its arrangements within the parts, the first inner lane counting fastest.
 //!
-//! Where the product of the parts exceeds 64, some inner lanes are *pinned*: such a box holds one arrangement
-//! of each, and slides of those lanes lead to other boxes. The lanes to pin follow from the sizes of the parts
-//! alone, so the boxes divide the positions, and a box is known by its lowest corner (see [`Packed`]).
+//! Where the product of the parts exceeds 64, they are a *family* of boxes: some inner lanes are *pinned*, each
+//! box of the family holds one arrangement of these, and their slides lead to other boxes of the family. Which
+//! lanes are pinned follows from the sizes of the parts alone. A family (mostly of one box) is known by the
+//! lowest of its positions (see [`Packed`]).
 
 use crate::cluster::bits::Bits;
 use crate::lane::MAX_LANE;
 use crate::layout::Lanes;
 use crate::packed::Packed;
 
-/// [`Node::first_edge`] of a box whose edges have not been looked for.
-pub(crate) const UNEXPANDED: u32 = u32::MAX;
+/// The end of a list of edges.
+pub(crate) const NO_EDGE: u32 = u32::MAX;
 
 /// The positions of one box, and of one word.
 const WORD_BITS: u32 = 64;
@@ -66,33 +67,49 @@ pub(crate) fn low_bits(size: u8) -> u64 {
     u64::MAX >> (WORD_BITS - u32::from(size))
 }
 
-/// One box.
+/// A state of the outer lanes and a part of each inner lane: one box, or several if lanes are pinned.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Node {
-    /// Its lowest corner.
+pub(crate) struct Family {
+    /// Its lowest position.
     pub(crate) key: Packed,
     /// The squares that the outer lanes take of each inner lane, a byte a lane.
-    pub(crate) taken: u64,
-    /// The part of each inner lane, also where the lane is pinned.
-    pub(crate) parts: [u16; MAX_LANE],
-    /// What one rank of each inner lane is worth in a bit's number; of no meaning where pinned.
-    pub(crate) strides: [u8; MAX_LANE],
+    taken: u64,
+    /// The part of each inner lane, and its arrangements.
+    parts: [u16; MAX_LANE],
+    masks: [u16; MAX_LANE],
+    /// What one rank of each inner lane is worth: in a bit's number, or, where pinned, in a box's.
+    strides: [u32; MAX_LANE],
+    /// Its boxes are numbered from here.
+    pub(crate) first_box: u32,
+    pub(crate) n_boxes: u32,
     /// Inner lanes that are pinned.
-    pub(crate) pinned: u8,
-    /// How many positions the box holds, 1 to 64.
+    pinned: u8,
+    /// Inner lanes that can slide within a box.
+    sliding: u8,
+    /// How many positions a box holds, 1 to 64.
     pub(crate) size: u8,
-    /// Its edges, once it has been expanded.
-    pub(crate) first_edge: u32,
-    pub(crate) n_edges: u32,
+    /// Whether its edges have been looked for.
+    pub(crate) is_expanded: bool,
 }
 
-/// What a search by distance knows of a box.
+impl Family {
+    /// How many positions all its boxes hold.
+    pub(crate) fn n_positions(&self) -> u64 {
+        u64::from(self.size) * u64::from(self.n_boxes)
+    }
+}
+
+/// One box: what a search by distance knows of it, and where its edges are.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Words {
-    /// Positions that it has not reached.
+pub(crate) struct Node {
+    /// Positions that the search has not reached.
     pub(crate) unseen: u64,
     /// Positions that it reaches next.
     pub(crate) next: u64,
+    /// The family that it is of.
+    pub(crate) family: u32,
+    /// The first of its edges.
+    pub(crate) first_edge: u32,
 }
 
 /// The slides of one vehicle by one distance that lead from a box to another one.
@@ -104,110 +121,123 @@ pub(crate) struct Edge {
     pub(crate) to: u64,
     /// The other box.
     pub(crate) node: u32,
+    /// The next edge of this box.
+    pub(crate) next: u32,
 }
 
 /// The boxes found so far of one layout, with their edges.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BoxGraph {
+    pub(crate) families: Vec<Family>,
     pub(crate) nodes: Vec<Node>,
-    pub(crate) words: Vec<Words>,
     pub(crate) edges: Vec<Edge>,
     index: Index,
+    /// Positions of all boxes.
+    pub(crate) n_positions: u64,
+    /// No more positions than this are added.
+    limit: u64,
 }
 
-/// Where the boxes are that an edge can lead to: one slide's outcome before it is split by parts.
+/// How edges are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expansion {
+    /// All families of a cluster will be expanded: each slide is found from the side where it goes forward, and
+    /// taken down for both; backward, boxes are found by steps.
+    Whole,
+    /// This family may be the only one: all its slides are taken down, for it alone.
+    Single,
+}
+
+/// One slide's outcome before it is split by parts.
 struct Landing {
-    /// Outer lanes after the slide, inner lanes as they were in the box's key.
+    /// Outer lanes after the slide, inner lanes as in the family's key.
     key: Packed,
     taken: u64,
     /// Per inner lane the arrangements that let the slide pass.
     passing: [u16; MAX_LANE],
     /// Inner lanes of which the slide took or freed a square.
     changed: u8,
+    /// Whether edges are taken down, or boxes found only.
+    has_edges: bool,
 }
+
+/// More positions than the limit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OverLimit;
 
 impl BoxGraph {
     /// Forgets all boxes, keeping the memory.
-    pub(crate) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self, limit: u64) {
+        self.families.clear();
         self.nodes.clear();
-        self.words.clear();
         self.edges.clear();
         self.index.clear();
-    }
-
-    /// Bytes that the boxes and edges found so far take.
-    pub(crate) fn n_bytes(&self) -> usize {
-        self.nodes.len() * (size_of::<Node>() + size_of::<Words>())
-            + self.edges.len() * size_of::<Edge>()
-            + self.index.slots.len() * size_of::<Slot>()
-    }
-
-    /// The box with this lowest corner, if it has been found.
-    #[inline]
-    pub(crate) fn find(&self, key: Packed) -> Option<u32> {
-        self.index.find(key)
+        self.n_positions = 0;
+        self.limit = limit;
     }
 
     /// The box and the bit of a position; the box is added if it is new.
-    pub(crate) fn locate(&mut self, lanes: &Lanes<'_>, position: Packed) -> (u32, u8) {
+    pub(crate) fn locate(&mut self, lanes: &Lanes<'_>, position: Packed) -> Result<(u32, u8), OverLimit> {
         let taken = (0..lanes.n_outer).fold(0, |taken, o| {
             taken | column_of(lanes.outer[o].squares[usize::from(position.outer(o))], o)
         });
-        let parts: [u16; MAX_LANE] = std::array::from_fn(|i| {
-            if i >= lanes.n_inner {
-                return 0;
-            }
+        let mut parts = [0; MAX_LANE];
+        for i in 0..lanes.n_inner {
             let here = 1_u16 << position.inner(i);
             let part = lanes.inner[i]
                 .split(byte_of(taken, i))
                 .iter()
                 .find(|part| part.mask & here != 0);
-            part.expect("the position is legal").id
-        });
-        let node = self.box_at(lanes, position, taken, &parts);
-        (node, self.bit_of(lanes, node, position))
+            parts[i] = part.expect("the position is legal").id;
+        }
+        let family = self.family_at(lanes, position, taken, &parts)?;
+        let family = &self.families[family as usize];
+        let (mut node, mut bit) = (family.first_box, 0);
+        for i in 0..lanes.n_inner {
+            let rank = (family.masks[i] & ((1 << position.inner(i)) - 1)).count_ones();
+            let worth = rank * family.strides[i];
+            if family.pinned >> i & 1 != 0 {
+                node += worth;
+            } else {
+                bit += worth as u8;
+            }
+        }
+        Ok((node, bit))
     }
 
-    /// The box of these parts that holds `position`; added if it is new.
-    pub(crate) fn box_at(
+    /// The family of these parts; added if it is new. `position` tells the outer lanes.
+    pub(crate) fn family_at(
         &mut self,
         lanes: &Lanes<'_>,
         position: Packed,
         taken: u64,
         parts: &[u16; MAX_LANE],
-    ) -> u32 {
-        let pinned = pins(&sizes_of(lanes, parts));
+    ) -> Result<u32, OverLimit> {
         let mut key = position;
-        for i in (0..lanes.n_inner).filter(|&i| pinned >> i & 1 == 0) {
+        for i in 0..lanes.n_inner {
             key = key.with_inner(i, lowest(lanes.inner[i].parts[usize::from(parts[i])].mask));
         }
-        match self.find(key) {
-            Some(node) => node,
-            None => self.add(lanes, key, taken, parts, pinned),
+        match self.index.find(key) {
+            Some(family) => Ok(family),
+            None => self.add(lanes, key, taken, parts),
         }
-    }
-
-    /// The bit of a position of a box.
-    fn bit_of(&self, lanes: &Lanes<'_>, node: u32, position: Packed) -> u8 {
-        let node = &self.nodes[node as usize];
-        (0..lanes.n_inner)
-            .filter(|&i| node.pinned >> i & 1 == 0)
-            .map(|i| {
-                let mask = lanes.inner[i].parts[usize::from(node.parts[i])].mask;
-                let rank = (mask & ((1 << position.inner(i)) - 1)).count_ones() as u8;
-                rank * node.strides[i]
-            })
-            .sum()
     }
 
     /// The position of a bit of a box.
     pub(crate) fn position_of(&self, lanes: &Lanes<'_>, node: u32, bit: u32) -> Packed {
-        let node = &self.nodes[node as usize];
-        let mut position = node.key;
-        for i in (0..lanes.n_inner).filter(|&i| node.pinned >> i & 1 == 0) {
-            let part = &lanes.inner[i].parts[usize::from(node.parts[i])];
-            let rank = bit / u32::from(node.strides[i]) % u32::from(part.size);
-            position = position.with_inner(i, nth_arrangement(part.mask, rank));
+        let family = &self.families[self.nodes[node as usize].family as usize];
+        let mut position = family.key;
+        for i in 0..lanes.n_inner {
+            let radix = family.masks[i].count_ones();
+            if radix > 1 {
+                let number = if family.pinned >> i & 1 != 0 {
+                    node - family.first_box
+                } else {
+                    bit
+                };
+                let rank = number / family.strides[i] % radix;
+                position = position.with_inner(i, nth_arrangement(family.masks[i], rank));
+            }
         }
         position
     }
@@ -215,29 +245,31 @@ impl BoxGraph {
     /// The positions of a box that are solved.
     #[inline(always)]
     pub(crate) fn solved<B: Bits>(&self, bits: B, lanes: &Lanes<'_>, node: u32) -> u64 {
-        let node = &self.nodes[node as usize];
+        let family = &self.families[self.nodes[node as usize].family as usize];
         let hero = lanes.hero;
-        let all = low_bits(node.size);
+        let all = low_bits(family.size);
         if !hero.is_inner {
-            return if hero.solved >> node.key.outer(hero.lane) & 1 == 0 {
+            return if hero.solved >> family.key.outer(hero.lane) & 1 == 0 {
                 0
             } else {
                 all
             };
         }
-        if node.pinned >> hero.lane & 1 != 0 {
-            return if hero.solved >> node.key.inner(hero.lane) & 1 == 0 {
-                0
-            } else {
-                all
-            };
-        }
-        let part = &lanes.inner[hero.lane].parts[usize::from(node.parts[hero.lane])];
-        let solved = part.mask & hero.solved;
+        let mask = family.masks[hero.lane];
+        let solved = mask & hero.solved;
         if solved == 0 {
             return 0;
         }
-        all & digits(bits, solved, part.mask, node.strides[hero.lane], part.size)
+        let stride = family.strides[hero.lane];
+        if family.pinned >> hero.lane & 1 != 0 {
+            let rank = (node - family.first_box) / stride % mask.count_ones();
+            return if solved >> nth_arrangement(mask, rank) & 1 == 0 {
+                0
+            } else {
+                all
+            };
+        }
+        all & digits(bits, solved, mask, stride)
     }
 
     #[inline(always)]
@@ -247,69 +279,91 @@ impl BoxGraph {
         key: Packed,
         taken: u64,
         parts: &[u16; MAX_LANE],
-        pinned: u8,
-    ) -> u32 {
-        let mut strides = [1; MAX_LANE];
-        let mut size = 1;
+    ) -> Result<u32, OverLimit> {
+        let mut masks = [1; MAX_LANE];
+        let mut sizes = [1; MAX_LANE];
+        let mut product = 1;
         for i in 0..lanes.n_inner {
-            if pinned >> i & 1 == 0 {
-                strides[i] = size;
-                size *= lanes.inner[i].parts[usize::from(parts[i])].size;
-            }
+            let part = &lanes.inner[i].parts[usize::from(parts[i])];
+            masks[i] = part.mask;
+            sizes[i] = part.size;
+            product *= u32::from(part.size);
         }
-        let id = u32::try_from(self.nodes.len()).expect("the state limit comes first");
-        self.nodes.push(Node {
+        self.n_positions += u64::from(product);
+        if self.n_positions > self.limit {
+            return Err(OverLimit);
+        }
+        let pinned = if product <= WORD_BITS { 0 } else { pins(&sizes) };
+        let mut strides = [1; MAX_LANE];
+        let (mut size, mut n_boxes, mut sliding) = (1, 1, 0);
+        for i in 0..lanes.n_inner {
+            let worth = if pinned >> i & 1 != 0 {
+                &mut n_boxes
+            } else {
+                &mut size
+            };
+            strides[i] = *worth;
+            *worth *= u32::from(sizes[i]);
+            sliding |= u8::from(sizes[i] > 1) << i;
+        }
+        let family = self.families.len() as u32;
+        let first_box = self.nodes.len() as u32;
+        let size = size as u8;
+        self.families.push(Family {
             key,
             taken,
             parts: *parts,
+            masks,
             strides,
+            first_box,
+            n_boxes,
             pinned,
+            sliding: sliding & !pinned,
             size,
-            first_edge: UNEXPANDED,
-            n_edges: 0,
+            is_expanded: false,
         });
-        self.words.push(Words {
-            unseen: low_bits(size),
-            next: 0,
-        });
-        self.index.insert(key, id, &self.nodes);
-        id
+        for _ in 0..n_boxes {
+            self.nodes.push(Node {
+                unseen: low_bits(size),
+                next: 0,
+                family,
+                first_edge: NO_EDGE,
+            });
+        }
+        self.index.insert(key, family, &self.families);
+        Ok(family)
     }
 
-    /// Finds all edges of a box, adding the boxes that they lead to.
+    /// Finds the edges of a family, adding the families that they lead to.
     #[inline(always)]
-    pub(crate) fn expand<B: Bits>(&mut self, bits: B, lanes: &Lanes<'_>, id: u32) {
-        let node = self.nodes[id as usize];
-        let first_edge = self.edges.len();
-        if node.pinned != 0 {
-            self.expand_pinned(lanes, &node);
+    pub(crate) fn expand<B: Bits>(
+        &mut self,
+        bits: B,
+        lanes: &Lanes<'_>,
+        id: u32,
+        expansion: Expansion,
+    ) -> Result<(), OverLimit> {
+        self.families[id as usize].is_expanded = true;
+        let family = self.families[id as usize];
+        if family.pinned != 0 {
+            self.expand_pinned(lanes, &family);
         }
-        let own: [u16; MAX_LANE] = std::array::from_fn(|i| {
-            if i >= lanes.n_inner {
-                0
-            } else if node.pinned >> i & 1 != 0 {
-                1 << node.key.inner(i)
-            } else {
-                lanes.inner[i].parts[usize::from(node.parts[i])].mask
-            }
-        });
         for o in 0..lanes.n_outer {
-            let lane = lanes.outer[o];
+            let here = family.key.outer(o);
             let mut landing = Landing {
-                key: node.key,
-                taken: node.taken,
-                passing: own,
+                key: family.key,
+                taken: family.taken,
+                passing: family.masks,
                 changed: 0,
+                has_edges: true,
             };
-            let mut is_blocked = false;
-            for step in lane.steps(node.key.outer(o)) {
+            let mut is_blocked = true;
+            for step in lanes.outer[o].steps(here) {
                 if step.begins {
-                    landing = Landing {
-                        key: node.key,
-                        taken: node.taken,
-                        passing: own,
-                        changed: 0,
-                    };
+                    landing.taken = family.taken;
+                    landing.passing = family.masks;
+                    landing.changed = 0;
+                    landing.has_edges = expansion == Expansion::Single || step.to > here;
                     is_blocked = false;
                 } else if is_blocked {
                     continue;
@@ -326,37 +380,49 @@ impl BoxGraph {
                     continue;
                 }
                 landing.changed |= 1 << enters | 1 << leaves;
-                landing.key = node.key.with_outer(o, step.to);
-                self.connect(bits, lanes, &node, &own, &landing);
+                landing.key = family.key.with_outer(o, step.to);
+                self.connect(bits, lanes, &family, &landing, expansion)?;
+                // Backward, one step finds the neighbours; they find those further on.
+                is_blocked = !landing.has_edges;
             }
         }
-        let node = &mut self.nodes[id as usize];
-        node.first_edge = first_edge as u32;
-        node.n_edges = (self.edges.len() - first_edge) as u32;
+        Ok(())
     }
 
     /// Adds the edges along pinned inner lanes.
     #[inline(never)]
-    fn expand_pinned(&mut self, lanes: &Lanes<'_>, node: &Node) {
-        let all = low_bits(node.size);
-        for i in (0..lanes.n_inner).filter(|&i| node.pinned >> i & 1 != 0) {
-            let part = &lanes.inner[i].parts[usize::from(node.parts[i])];
-            let rank = (part.mask & ((1 << node.key.inner(i)) - 1)).count_ones();
-            for line in part.lines.iter().filter(|&&line| line >> rank & 1 != 0) {
-                for other in (0..16).filter(|&r| r != rank && line >> r & 1 != 0) {
-                    let key = node.key.with_inner(i, nth_arrangement(part.mask, other));
-                    let to = match self.find(key) {
-                        Some(to) => to,
-                        None => self.add(lanes, key, node.taken, &node.parts, node.pinned),
-                    };
-                    self.edges.push(Edge {
-                        from: all,
-                        to: all,
-                        node: to,
-                    });
+    fn expand_pinned(&mut self, lanes: &Lanes<'_>, family: &Family) {
+        let all = low_bits(family.size);
+        for i in (0..lanes.n_inner).filter(|&i| family.pinned >> i & 1 != 0) {
+            let stride = family.strides[i];
+            let radix = family.masks[i].count_ones();
+            for line in &lanes.inner[i].parts[usize::from(family.parts[i])].lines {
+                for number in 0..family.n_boxes {
+                    let rank = number / stride % radix;
+                    if line >> rank & 1 == 0 {
+                        continue;
+                    }
+                    for other in (0..radix).filter(|&other| other != rank && line >> other & 1 != 0) {
+                        let from = family.first_box + number;
+                        let to = from + other * stride - rank * stride;
+                        self.push_edge(from, to, all, all);
+                    }
                 }
             }
         }
+    }
+
+    #[inline(always)]
+    fn push_edge(&mut self, from_box: u32, to_box: u32, from: u64, to: u64) {
+        let node = &mut self.nodes[from_box as usize];
+        let edge = Edge {
+            from,
+            to,
+            node: to_box,
+            next: node.first_edge,
+        };
+        node.first_edge = self.edges.len() as u32;
+        self.edges.push(edge);
     }
 
     /// Adds the edges of one slide: one for each combination of parts that it leads to.
@@ -365,11 +431,11 @@ impl BoxGraph {
         &mut self,
         bits: B,
         lanes: &Lanes<'_>,
-        node: &Node,
-        own: &[u16; MAX_LANE],
+        family: &Family,
         landing: &Landing,
-    ) {
-        let mut parts = node.parts;
+        expansion: Expansion,
+    ) -> Result<(), OverLimit> {
+        let mut parts = family.parts;
         let mut key = landing.key;
         let mut is_split = false;
         let mut left = landing.changed;
@@ -388,9 +454,17 @@ impl BoxGraph {
             key = key.with_inner(i, lowest(part.mask));
         }
         if is_split {
-            self.connect_split(bits, lanes, node, own, landing, &mut parts, landing.changed);
+            self.connect_split(
+                bits,
+                lanes,
+                family,
+                landing,
+                expansion,
+                &mut parts,
+                landing.changed,
+            )
         } else {
-            self.link(bits, lanes, node, own, landing, key, &parts);
+            self.link(bits, lanes, family, landing, expansion, key, &parts)
         }
     }
 
@@ -404,30 +478,30 @@ impl BoxGraph {
         &mut self,
         bits: B,
         lanes: &Lanes<'_>,
-        node: &Node,
-        own: &[u16; MAX_LANE],
+        family: &Family,
         landing: &Landing,
+        expansion: Expansion,
         parts: &mut [u16; MAX_LANE],
         left: u8,
-    ) {
+    ) -> Result<(), OverLimit> {
         if left == 0 {
             let mut key = landing.key;
             for i in (0..lanes.n_inner).filter(|&i| landing.changed >> i & 1 != 0) {
                 key = key.with_inner(i, lowest(lanes.inner[i].parts[usize::from(parts[i])].mask));
             }
-            self.link(bits, lanes, node, own, landing, key, parts);
-            return;
+            return self.link(bits, lanes, family, landing, expansion, key, parts);
         }
         let i = left.trailing_zeros() as usize;
         for part in lanes.inner[i].split(byte_of(landing.taken, i)) {
             if part.mask & landing.passing[i] != 0 {
                 parts[i] = part.id;
-                self.connect_split(bits, lanes, node, own, landing, parts, left & (left - 1));
+                self.connect_split(bits, lanes, family, landing, expansion, parts, left & (left - 1))?;
             }
         }
+        Ok(())
     }
 
-    /// Adds the edge to the box of these parts, or the edges if boxes are pinned.
+    /// Adds the edges to the family of these parts.
     #[inline(always)]
     #[expect(
         clippy::too_many_arguments,
@@ -437,150 +511,113 @@ impl BoxGraph {
         &mut self,
         bits: B,
         lanes: &Lanes<'_>,
-        node: &Node,
-        own: &[u16; MAX_LANE],
+        family: &Family,
         landing: &Landing,
+        expansion: Expansion,
         key: Packed,
         parts: &[u16; MAX_LANE],
-    ) {
-        if node.pinned != 0 {
-            return self.link_pinned(bits, lanes, node, own, landing, parts);
-        }
-        // The key of a box without pins, and of the first box of a family with pins.
-        let to_id = match self.find(key) {
+    ) -> Result<(), OverLimit> {
+        let to_id = match self.index.find(key) {
             Some(id) => id,
-            None => {
-                let size: u32 = sizes_of(lanes, parts)
-                    .iter()
-                    .map(|&size| u32::from(size))
-                    .product();
-                if size > WORD_BITS {
-                    return self.link_pinned(bits, lanes, node, own, landing, parts);
-                }
-                self.add(lanes, key, landing.taken, parts, 0)
-            }
+            None => self.add(lanes, key, landing.taken, parts)?,
         };
-        let to_node = &self.nodes[to_id as usize];
-        if to_node.pinned != 0 {
-            return self.link_pinned(bits, lanes, node, own, landing, parts);
+        if !landing.has_edges {
+            return Ok(());
         }
-        let mut from = low_bits(node.size);
-        let mut to = low_bits(to_node.size);
-        let mut left = landing.changed;
+        let to_family = &self.families[to_id as usize];
+        let mut from = low_bits(family.size);
+        let mut to = low_bits(to_family.size);
+        let pinned = family.pinned | to_family.pinned;
+        let mut left = landing.changed & !pinned;
         while left != 0 {
             let i = left.trailing_zeros() as usize;
             left &= left - 1;
-            let part = lanes.inner[i].parts[usize::from(parts[i])].mask;
+            let part = to_family.masks[i];
             let both = landing.passing[i] & part;
-            if both != own[i] {
-                from &= digits(bits, both, own[i], node.strides[i], own[i].count_ones() as u8);
+            if both != family.masks[i] {
+                from &= digits(bits, both, family.masks[i], family.strides[i]);
             }
             if both != part {
-                to &= digits(bits, both, part, to_node.strides[i], part.count_ones() as u8);
+                to &= digits(bits, both, part, to_family.strides[i]);
             }
         }
-        self.edges.push(Edge {
-            from,
-            to,
-            node: to_id,
-        });
+        let (from_box, to_box) = (family.first_box, to_family.first_box);
+        if pinned == 0 {
+            self.push_edge(from_box, to_box, from, to);
+            if expansion == Expansion::Whole {
+                self.push_edge(to_box, from_box, to, from);
+            }
+        } else {
+            let to_family = *to_family;
+            self.link_pinned(
+                bits,
+                family,
+                &to_family,
+                landing,
+                expansion,
+                Link {
+                    from_box,
+                    to_box,
+                    from,
+                    to,
+                    pinned,
+                },
+            );
+        }
+        Ok(())
     }
 
-    /// The same where one of the boxes is pinned: one edge for each choice of the pinned arrangements.
+    /// The same where lanes are pinned, at either end: one edge for each choice of their arrangements.
     #[inline(never)]
     fn link_pinned<B: Bits>(
         &mut self,
         bits: B,
-        lanes: &Lanes<'_>,
-        node: &Node,
-        own: &[u16; MAX_LANE],
+        family: &Family,
+        to_family: &Family,
         landing: &Landing,
-        parts: &[u16; MAX_LANE],
+        expansion: Expansion,
+        link: Link,
     ) {
-        let pinned = pins(&sizes_of(lanes, parts));
-        let masks: [u16; MAX_LANE] = std::array::from_fn(|i| {
-            if i < lanes.n_inner {
-                lanes.inner[i].parts[usize::from(parts[i])].mask
-            } else {
-                0
+        if link.pinned == 0 {
+            self.push_edge(link.from_box, link.to_box, link.from, link.to);
+            if expansion == Expansion::Whole {
+                self.push_edge(link.to_box, link.from_box, link.to, link.from);
             }
-        });
-        let mut key = landing.key;
-        // Arrangements of pinned lanes that are still to be tried together with those before them.
-        let mut left = [0_u16; MAX_LANE];
-        for i in 0..lanes.n_inner {
-            if pinned >> i & 1 != 0 {
-                left[i] = landing.passing[i] & masks[i];
-                key = key.with_inner(i, lowest(left[i]));
-            } else {
-                key = key.with_inner(i, lowest(masks[i]));
-            }
+            return;
         }
-        loop {
-            let to_id = match self.find(key) {
-                Some(id) => id,
-                None => self.add(lanes, key, landing.taken, parts, pinned),
-            };
-            let to_node = &self.nodes[to_id as usize];
-            let mut from = low_bits(node.size);
-            let mut to = low_bits(to_node.size);
-            for i in 0..lanes.n_inner {
-                let is_pinned = pinned >> i & 1 != 0;
-                let both = if is_pinned {
-                    1 << key.inner(i)
-                } else {
-                    landing.passing[i] & masks[i]
-                };
-                if node.pinned >> i & 1 == 0 && both != own[i] {
-                    from &= digits(bits, both, own[i], node.strides[i], own[i].count_ones() as u8);
-                }
-                if !is_pinned && both != masks[i] {
-                    to &= digits(
-                        bits,
-                        both,
-                        masks[i],
-                        to_node.strides[i],
-                        masks[i].count_ones() as u8,
-                    );
-                }
+        let i = link.pinned.trailing_zeros() as usize;
+        let pinned = link.pinned & (link.pinned - 1);
+        let mut left = landing.passing[i] & to_family.masks[i];
+        while left != 0 {
+            let one = left & left.wrapping_neg();
+            left &= left - 1;
+            let mut next = Link { pinned, ..link };
+            if family.pinned >> i & 1 != 0 {
+                next.from_box += (family.masks[i] & (one - 1)).count_ones() * family.strides[i];
+            } else {
+                next.from &= digits(bits, one, family.masks[i], family.strides[i]);
             }
-            self.edges.push(Edge {
-                from,
-                to,
-                node: to_id,
-            });
-            // Count on, as an odometer does.
-            let mut i = 0;
-            loop {
-                if i == lanes.n_inner {
-                    return;
-                }
-                if pinned >> i & 1 != 0 {
-                    left[i] &= left[i] - 1;
-                    if left[i] != 0 {
-                        key = key.with_inner(i, lowest(left[i]));
-                        break;
-                    }
-                    left[i] = landing.passing[i] & masks[i];
-                    key = key.with_inner(i, lowest(left[i]));
-                }
-                i += 1;
+            if to_family.pinned >> i & 1 != 0 {
+                next.to_box += (to_family.masks[i] & (one - 1)).count_ones() * to_family.strides[i];
+            } else {
+                next.to &= digits(bits, one, to_family.masks[i], to_family.strides[i]);
             }
+            self.link_pinned(bits, family, to_family, landing, expansion, next);
         }
     }
 
-    /// All positions that one slide of an inner lane within the box reaches from the positions `word`.
+    /// All positions that one slide of an inner lane within a box reaches from its positions `word`.
     #[inline(always)]
-    pub(crate) fn slide_inside<B: Bits>(bits: B, lanes: &Lanes<'_>, node: &Node, word: u64) -> u64 {
+    pub(crate) fn slide_inside<B: Bits>(bits: B, lanes: &Lanes<'_>, family: &Family, word: u64) -> u64 {
         let mut reached = 0;
-        for i in 0..lanes.n_inner {
-            let part = &lanes.inner[i].parts[usize::from(node.parts[i])];
-            if part.size == 1 || node.pinned >> i & 1 != 0 {
-                continue;
-            }
-            let stride = node.strides[i];
-            let first = FIRST_DIGITS[usize::from(stride)][usize::from(part.size)];
-            let multiples = MULTIPLES[usize::from(stride)];
+        let mut left = family.sliding;
+        while left != 0 {
+            let i = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let part = &lanes.inner[i].parts[usize::from(family.parts[i])];
+            let stride = family.strides[i];
+            let first = FIRST_DIGITS[stride as usize][usize::from(part.size)];
+            let multiples = MULTIPLES[stride as usize];
             if part.is_one_line {
                 let mut folded = word;
                 let mut shifted = word;
@@ -595,7 +632,7 @@ impl BoxGraph {
                     let mut folded = 0;
                     let mut left = line;
                     while left != 0 {
-                        folded |= word >> (left.trailing_zeros() * u32::from(stride));
+                        folded |= word >> (left.trailing_zeros() * stride);
                         left &= left - 1;
                     }
                     let spread = bits.scatter(u64::from(line), multiples);
@@ -607,37 +644,28 @@ impl BoxGraph {
     }
 }
 
-/// The bits whose digit is the rank within `mask` of an arrangement in `some`.
-#[inline(always)]
-fn digits<B: Bits>(bits: B, some: u16, mask: u16, stride: u8, radix: u8) -> u64 {
-    let ranks = bits.gather(u64::from(some), u64::from(mask));
-    // Each rank moves the bits of digit 0 to places that no other rank moves them to: nothing carries.
-    FIRST_DIGITS[usize::from(stride)][usize::from(radix)]
-        .wrapping_mul(bits.scatter(ranks, MULTIPLES[usize::from(stride)]))
+/// An edge in the making: lanes of `pinned` are still to be chosen.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    from_box: u32,
+    to_box: u32,
+    from: u64,
+    to: u64,
+    pinned: u8,
 }
 
+/// The bits whose digit is the rank within `mask` of an arrangement in `some`.
 #[inline(always)]
-fn sizes_of(lanes: &Lanes<'_>, parts: &[u16; MAX_LANE]) -> [u8; MAX_LANE] {
-    let mut sizes = [1; MAX_LANE];
-    for i in 0..lanes.n_inner {
-        sizes[i] = lanes.inner[i].parts[usize::from(parts[i])].size;
-    }
-    sizes
+fn digits<B: Bits>(bits: B, some: u16, mask: u16, stride: u32) -> u64 {
+    let ranks = bits.gather(u64::from(some), u64::from(mask));
+    // Each rank moves the bits of digit 0 to places that no other rank moves them to: nothing carries.
+    FIRST_DIGITS[stride as usize][mask.count_ones() as usize]
+        .wrapping_mul(bits.scatter(ranks, MULTIPLES[stride as usize]))
 }
 
 /// The lanes to pin so that the others' product fits a word: the larger ones.
-#[inline(always)]
-fn pins(sizes: &[u8; MAX_LANE]) -> u8 {
-    let product: u32 = sizes.iter().map(|&size| u32::from(size)).product();
-    if product <= WORD_BITS {
-        0
-    } else {
-        pins_of_large(sizes)
-    }
-}
-
 #[inline(never)]
-fn pins_of_large(sizes: &[u8; MAX_LANE]) -> u8 {
+fn pins(sizes: &[u8; MAX_LANE]) -> u8 {
     let mut order: [usize; MAX_LANE] = std::array::from_fn(|i| i);
     order.sort_by_key(|&i| sizes[i]);
     let mut product = 1;
@@ -681,7 +709,7 @@ pub(crate) fn nth_arrangement(mask: u16, rank: u32) -> u8 {
     lowest(left)
 }
 
-/// A hash table from keys to boxes, cleared by starting a new generation.
+/// A hash table from keys to families, cleared by starting a new generation.
 #[derive(Clone, Debug, Default)]
 struct Index {
     slots: Vec<Slot>,
@@ -694,7 +722,7 @@ struct Index {
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     key: u64,
-    node: u32,
+    family: u32,
     /// A slot of another generation is empty.
     generation: u32,
 }
@@ -735,14 +763,14 @@ impl Index {
                 return None;
             }
             if slot.key == key.0 {
-                return Some(slot.node);
+                return Some(slot.family);
             }
             at = (at + 1) & ((1 << self.bits) - 1);
         }
     }
 
-    /// Adds a key that is not there. `nodes` holds all keys, this one included.
-    fn insert(&mut self, key: Packed, node: u32, nodes: &[Node]) {
+    /// Adds a key that is not there. `families` holds all keys, this one included.
+    fn insert(&mut self, key: Packed, family: u32, families: &[Family]) {
         self.n_keys += 1;
         if 2 * self.n_keys > 1 << self.bits {
             self.bits += 2;
@@ -750,22 +778,22 @@ impl Index {
             if self.slots.len() < 1 << self.bits {
                 self.slots.resize(1 << self.bits, Slot::default());
             }
-            for (id, node) in nodes.iter().enumerate() {
-                self.place(node.key, id as u32);
+            for (id, family) in families.iter().enumerate() {
+                self.place(family.key, id as u32);
             }
         } else {
-            self.place(key, node);
+            self.place(key, family);
         }
     }
 
-    fn place(&mut self, key: Packed, node: u32) {
+    fn place(&mut self, key: Packed, family: u32) {
         let mut at = self.slot_of(key.0);
         while self.slots[at].generation == self.generation {
             at = (at + 1) & ((1 << self.bits) - 1);
         }
         self.slots[at] = Slot {
             key: key.0,
-            node,
+            family,
             generation: self.generation,
         };
     }

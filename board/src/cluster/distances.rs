@@ -1,7 +1,7 @@
 //! Flooding a cluster, and measuring every position's distance to the nearest of given positions.
 
 use crate::cluster::bits::Bits;
-use crate::cluster::boxes::{BoxGraph, UNEXPANDED, low_bits};
+use crate::cluster::boxes::{BoxGraph, Edge, Expansion, NO_EDGE, OverLimit};
 use crate::lane::MAX_LANE;
 use crate::layout::Lanes;
 use crate::packed::Packed;
@@ -66,7 +66,7 @@ impl Levels {
                     node: node as u32,
                     word,
                 });
-                graph.words[node].unseen &= !word;
+                graph.nodes[node].unseen &= !word;
             }
         }
         self.starts.push(self.log.len());
@@ -78,7 +78,7 @@ impl Levels {
         self.clear();
         let word = 1 << bit;
         self.log.push(Reached { node, word });
-        graph.words[node as usize].unseen &= !word;
+        graph.nodes[node as usize].unseen &= !word;
         self.starts.extend([0, 1]);
     }
 
@@ -88,10 +88,11 @@ impl Levels {
         let n = self.starts.len();
         for at in self.starts[n - 2]..self.starts[n - 1] {
             let Reached { node: id, word } = self.log[at];
-            let node = &graph.nodes[id as usize];
-            let here = &mut graph.words[id as usize];
+            let here = &mut graph.nodes[id as usize];
+            let mut edge = here.first_edge;
             if here.unseen != 0 {
-                let fresh = BoxGraph::slide_inside(bits, lanes, node, word) & here.unseen;
+                let family = &graph.families[here.family as usize];
+                let fresh = BoxGraph::slide_inside(bits, lanes, family, word) & here.unseen;
                 if fresh != 0 {
                     if here.next == 0 {
                         self.touched.push(id);
@@ -99,23 +100,24 @@ impl Levels {
                     here.next |= fresh;
                 }
             }
-            let first = node.first_edge as usize;
-            for edge in &graph.edges[first..first + node.n_edges as usize] {
-                let there = &mut graph.words[edge.node as usize];
-                let fresh = bits.scatter(bits.gather(word, edge.from), edge.to) & there.unseen;
+            while edge != NO_EDGE {
+                let Edge { from, to, node, next } = graph.edges[edge as usize];
+                let there = &mut graph.nodes[node as usize];
+                let fresh = bits.scatter(bits.gather(word, from), to) & there.unseen;
                 if fresh != 0 {
                     if there.next == 0 {
-                        self.touched.push(edge.node);
+                        self.touched.push(node);
                     }
                     there.next |= fresh;
                 }
+                edge = next;
             }
         }
         if self.touched.is_empty() {
             return false;
         }
         for &id in &self.touched {
-            let words = &mut graph.words[id as usize];
+            let words = &mut graph.nodes[id as usize];
             self.log.push(Reached {
                 node: id,
                 word: words.next,
@@ -142,11 +144,11 @@ impl Levels {
         for distance in (0..self.depth()).rev() {
             // `next` is free for use between searches: here it marks the level that the way must enter.
             for reached in self.level(distance) {
-                graph.words[reached.node as usize].next = reached.word;
+                graph.nodes[reached.node as usize].next = reached.word;
             }
             let there = nearer(bits, lanes, graph, here);
             for reached in self.level(distance) {
-                graph.words[reached.node as usize].next = 0;
+                graph.nodes[reached.node as usize].next = 0;
             }
             note_mover(lanes, graph, here, there, &mut movers);
             here = there;
@@ -158,25 +160,24 @@ impl Levels {
 /// A position one slide from `here` that is marked in the words' `next`.
 fn nearer<B: Bits>(bits: B, lanes: &Lanes<'_>, graph: &BoxGraph, here: Reached) -> Reached {
     let node = &graph.nodes[here.node as usize];
-    let inside = BoxGraph::slide_inside(bits, lanes, node, here.word) & graph.words[here.node as usize].next;
+    let family = &graph.families[node.family as usize];
+    let inside = BoxGraph::slide_inside(bits, lanes, family, here.word) & node.next;
     if inside != 0 {
         return Reached {
             node: here.node,
             word: inside & inside.wrapping_neg(),
         };
     }
-    let first = node.first_edge as usize;
-    graph.edges[first..first + node.n_edges as usize]
-        .iter()
-        .find_map(|edge| {
-            let word = bits.scatter(bits.gather(here.word, edge.from), edge.to)
-                & graph.words[edge.node as usize].next;
-            (word != 0).then_some(Reached {
-                node: edge.node,
-                word,
-            })
-        })
-        .expect("a position at a distance has a neighbour one nearer")
+    let mut edge = node.first_edge;
+    loop {
+        let Edge { from, to, node, next } = graph.edges[edge as usize];
+        let word = bits.scatter(bits.gather(here.word, from), to) & graph.nodes[node as usize].next;
+        if word != 0 {
+            return Reached { node, word };
+        }
+        // A position at a distance has a neighbour one nearer: the list does not end before it.
+        edge = next;
+    }
 }
 
 fn note_mover(lanes: &Lanes<'_>, graph: &BoxGraph, from: Reached, to: Reached, movers: &mut [u64; 2]) {
@@ -194,30 +195,24 @@ fn note_mover(lanes: &Lanes<'_>, graph: &BoxGraph, from: Reached, to: Reached, m
     }
 }
 
-/// Finds all boxes of the cluster of box `first`, the newest box, and their edges. Returns the number of
-/// positions, or nothing if there are more than `limit`.
+/// Finds all families of the cluster of family `first`, the newest one, and their edges.
 #[inline(always)]
 pub(crate) fn flood<B: Bits>(
     bits: B,
     lanes: &Lanes<'_>,
     graph: &mut BoxGraph,
     first: usize,
-    limit: u64,
-) -> Option<u64> {
-    let mut n_positions = 0;
+) -> Result<(), OverLimit> {
     let mut at = first;
-    while at < graph.nodes.len() {
-        n_positions += u64::from(graph.nodes[at].size);
-        if n_positions > limit {
-            return None;
-        }
-        graph.expand(bits, lanes, at as u32);
+    while at < graph.families.len() {
+        graph.expand(bits, lanes, at as u32, Expansion::Whole)?;
         at += 1;
     }
-    Some(n_positions)
+    Ok(())
 }
 
-/// Whether a solved position is at most `bound` slides from `position`. Looks no further than it must.
+/// Whether a solved position is at most `bound` slides from `position`, which is not solved itself. Looks no
+/// further than it must.
 #[inline(always)]
 pub(crate) fn is_solved_within<B: Bits>(
     bits: B,
@@ -226,35 +221,29 @@ pub(crate) fn is_solved_within<B: Bits>(
     levels: &mut Levels,
     position: Packed,
     bound: usize,
-) -> bool {
-    graph.clear();
-    let (node, bit) = graph.locate(lanes, position);
+    limit: u64,
+) -> Result<bool, OverLimit> {
+    graph.clear(limit);
+    let (node, bit) = graph.locate(lanes, position)?;
     levels.seed_position(graph, node, bit);
     for _ in 0..bound {
         let n = levels.starts.len();
         for at in levels.starts[n - 2]..levels.starts[n - 1] {
-            let id = levels.log[at].node;
-            if graph.nodes[id as usize].first_edge == UNEXPANDED {
-                graph.expand(bits, lanes, id);
+            let family = graph.nodes[levels.log[at].node as usize].family;
+            if !graph.families[family as usize].is_expanded {
+                graph.expand(bits, lanes, family, Expansion::Single)?;
             }
         }
         if !levels.advance(bits, lanes, graph) {
-            return false;
+            return Ok(false);
         }
         let newest = levels.level(levels.depth());
         if newest
             .iter()
             .any(|r| r.word & graph.solved(bits, lanes, r.node) != 0)
         {
-            return true;
+            return Ok(true);
         }
     }
-    false
-}
-
-/// Makes every position of the boxes unseen again.
-pub(crate) fn forget(graph: &mut BoxGraph, nodes: std::ops::Range<usize>) {
-    for (node, words) in graph.nodes[nodes.clone()].iter().zip(&mut graph.words[nodes]) {
-        words.unseen = low_bits(node.size);
-    }
+    Ok(false)
 }

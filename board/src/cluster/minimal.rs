@@ -5,7 +5,7 @@
 //! distances, and only what it leaves standing is taken away on trial, in a search that goes no further than
 //! one slide less than par.
 
-use crate::cluster::boxes::BoxGraph;
+use crate::cluster::boxes::{BoxGraph, OverLimit};
 use crate::cluster::distances::{Levels, Reached};
 use crate::cluster::processor::Processor;
 use crate::cluster::without;
@@ -13,6 +13,10 @@ use crate::geometry::Axis;
 use crate::lane::{LaneStore, MAX_LANE};
 use crate::layout::{Layout, VehiclePlace};
 use crate::packed::Packed;
+
+/// A search without a vehicle or wall may hold this many times the positions that the cluster may: taking away
+/// one vehicle frees at most some fifteen places in each position, and joins clusters.
+const SIDE_LIMIT_FACTOR: u64 = 64;
 
 /// A second set of buffers, for searches beside a cluster.
 #[derive(Clone, Debug, Default)]
@@ -30,8 +34,10 @@ pub(crate) fn is_minimal(
     levels: &Levels,
     side: &mut SideSearch,
     packed: Packed,
-) -> bool {
+    limit: u64,
+) -> Result<bool, OverLimit> {
     let depth = levels.depth();
+    let limit = limit.saturating_mul(SIDE_LIMIT_FACTOR);
     let lanes = layout.lanes(store);
     let count = |lanes: &[&crate::lane::Lane]| lanes.iter().map(|lane| lane.lengths.len()).sum::<usize>();
     let n_others = count(&lanes.inner[..lanes.n_inner]) + count(&lanes.outer[..lanes.n_outer]) - 1;
@@ -42,35 +48,42 @@ pub(crate) fn is_minimal(
     };
     let n_walls: u32 = rows.iter().map(|row| row.content.walls().count_ones()).sum();
     if n_others == 0 && n_walls == 0 {
-        return true;
+        return Ok(true);
     }
     // A par of `n` blockers plus one is lowered by taking away a blocker, and by nothing else.
     let n_blockers = blockers(layout, &lanes, packed);
     if depth <= n_blockers + 1 {
-        return depth > 0 && n_others == n_blockers && n_walls == 0;
+        return Ok(depth > 0 && n_others == n_blockers && n_walls == 0);
     }
-    let (node, bit) = graph.locate(&lanes, packed);
+    let (node, bit) = graph.locate(&lanes, packed)?;
     let movers = processor.movers(&lanes, graph, levels, Reached { node, word: 1 << bit });
     let mut is_shorter = |(layout, packed): (Layout, Packed), store: &LaneStore| {
         let lanes = layout.lanes(store);
-        processor.is_solved_within(&lanes, &mut side.graph, &mut side.levels, packed, depth - 1)
+        processor.is_solved_within(
+            &lanes,
+            &mut side.graph,
+            &mut side.levels,
+            packed,
+            depth - 1,
+            limit,
+        )
     };
     for place in vehicles(layout, store) {
         let is_mover = movers[usize::from(!place.is_inner)] >> (MAX_LANE * place.lane + place.index) & 1;
         if is_mover == 0 {
             let fewer = without::vehicle(store, layout, packed, place);
-            if !is_shorter(fewer, store) {
-                return false;
+            if !is_shorter(fewer, store)? {
+                return Ok(false);
             }
         }
     }
     for square in walls(layout, store) {
         let fewer = without::wall(store, layout, packed, square);
-        if !is_shorter(fewer, store) {
-            return false;
+        if !is_shorter(fewer, store)? {
+            return Ok(false);
         }
     }
-    true
+    Ok(true)
 }
 
 /// How many vehicles stand between the hero and the exit.

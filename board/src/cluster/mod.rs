@@ -179,7 +179,7 @@ impl Explorer {
             usize::from(depth.get()),
             "the depth given is another one"
         );
-        Ok(self.is_minimal_here(&layout, packed))
+        self.is_minimal_here(&layout, packed, limit)
     }
 
     /// The row that is kept of a board's cluster, or `None` if it is unsolvable. The same for all boards of the
@@ -217,7 +217,7 @@ impl Explorer {
                 (packed, canonical) = (other_packed, other_canonical);
             }
         }
-        let minimal = self.is_minimal_here(&layout, packed);
+        let minimal = self.is_minimal_here(&layout, packed, limit)?;
         Ok(Some(Found {
             par: par_of(depth),
             canonical,
@@ -237,17 +237,23 @@ impl Explorer {
         self.store.trim();
         let (layout, packed) = Layout::of_board(&mut self.store, board);
         let lanes = layout.lanes(&self.store);
-        self.graph.clear();
-        self.graph.locate(&lanes, packed);
+        let over = |_| ExploreError::StateLimit { limit };
+        self.graph.clear(limit.get());
+        self.graph.locate(&lanes, packed).map_err(over)?;
         let measured = self
             .processor
-            .measure(&lanes, &mut self.graph, &mut self.levels, 0, limit.get())
-            .ok_or(ExploreError::StateLimit { limit })?;
+            .measure(&lanes, &mut self.graph, &mut self.levels, 0)
+            .map_err(over)?;
         Ok(Explored { layout, measured })
     }
 
     /// Minimality of the position `packed` of the deepest level of the cluster in the buffers.
-    fn is_minimal_here(&mut self, layout: &Layout, packed: Packed) -> bool {
+    fn is_minimal_here(
+        &mut self,
+        layout: &Layout,
+        packed: Packed,
+        limit: StateLimit,
+    ) -> Result<bool, ExploreError> {
         minimal::is_minimal(
             self.processor,
             &mut self.store,
@@ -256,7 +262,9 @@ impl Explorer {
             &self.levels,
             &mut self.side,
             packed,
+            limit.get(),
         )
+        .map_err(|_| ExploreError::StateLimit { limit })
     }
 }
 

@@ -2,7 +2,7 @@
 //! out once, and the answers are the same.
 
 use crate::cluster::bits::{Bits, PortableBits};
-use crate::cluster::boxes::BoxGraph;
+use crate::cluster::boxes::{BoxGraph, OverLimit};
 use crate::cluster::distances::{self, Levels, Reached};
 use crate::layout::Lanes;
 use crate::packed::Packed;
@@ -37,22 +37,22 @@ impl Processor {
         Processor::Portable
     }
 
-    /// Floods the cluster of box `first`, the newest box, and fills `levels` with the distances to the nearest
-    /// solved position if there is one. `None` when the cluster holds more than `limit` positions.
+    /// Floods the cluster of family `first`, the newest one, and fills `levels` with the distances to the nearest
+    /// solved position if there is one. Fails when the graph then holds more positions than its
+    /// limit.
     pub(crate) fn measure(
         self,
         lanes: &Lanes<'_>,
         graph: &mut BoxGraph,
         levels: &mut Levels,
         first: usize,
-        limit: u64,
-    ) -> Option<Measured> {
+    ) -> Result<Measured, OverLimit> {
         match self {
             #[cfg(target_arch = "x86_64")]
             #[expect(unsafe_code, reason = "calls a function compiled for a newer processor")]
             // SAFETY: a `NativeBits` exists only if the processor has the features that the function names.
-            Processor::Native(bits) => unsafe { measure_native(bits, lanes, graph, levels, first, limit) },
-            Processor::Portable => measure_with(PortableBits, lanes, graph, levels, first, limit),
+            Processor::Native(bits) => unsafe { measure_native(bits, lanes, graph, levels, first) },
+            Processor::Portable => measure_with(PortableBits, lanes, graph, levels, first),
         }
     }
 
@@ -64,14 +64,17 @@ impl Processor {
         levels: &mut Levels,
         position: Packed,
         bound: usize,
-    ) -> bool {
+        limit: u64,
+    ) -> Result<bool, OverLimit> {
         match self {
             #[cfg(target_arch = "x86_64")]
             #[expect(unsafe_code, reason = "calls a function compiled for a newer processor")]
             // SAFETY: a `NativeBits` exists only if the processor has the features that the function names.
-            Processor::Native(bits) => unsafe { within_native(bits, lanes, graph, levels, position, bound) },
+            Processor::Native(bits) => unsafe {
+                within_native(bits, lanes, graph, levels, position, bound, limit)
+            },
             Processor::Portable => {
-                distances::is_solved_within(PortableBits, lanes, graph, levels, position, bound)
+                distances::is_solved_within(PortableBits, lanes, graph, levels, position, bound, limit)
             }
         }
     }
@@ -99,13 +102,15 @@ fn measure_with<B: Bits>(
     graph: &mut BoxGraph,
     levels: &mut Levels,
     first: usize,
-    limit: u64,
-) -> Option<Measured> {
-    let n_positions = distances::flood(bits, lanes, graph, first, limit)?;
-    let nodes = first..graph.nodes.len();
+) -> Result<Measured, OverLimit> {
+    let first_box = graph.families[first].first_box as usize;
+    let before: u64 = graph.n_positions - graph.families[first].n_positions();
+    distances::flood(bits, lanes, graph, first)?;
+    let n_positions = graph.n_positions - before;
+    let nodes = first_box..graph.nodes.len();
     let is_solvable = levels.seed_solved(bits, lanes, graph, nodes);
     while is_solvable && levels.advance(bits, lanes, graph) {}
-    Some(Measured {
+    Ok(Measured {
         n_positions,
         is_solvable,
     })
@@ -119,9 +124,8 @@ fn measure_native(
     graph: &mut BoxGraph,
     levels: &mut Levels,
     first: usize,
-    limit: u64,
-) -> Option<Measured> {
-    measure_with(bits, lanes, graph, levels, first, limit)
+) -> Result<Measured, OverLimit> {
+    measure_with(bits, lanes, graph, levels, first)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -133,6 +137,7 @@ fn within_native(
     levels: &mut Levels,
     position: Packed,
     bound: usize,
-) -> bool {
-    distances::is_solved_within(bits, lanes, graph, levels, position, bound)
+    limit: u64,
+) -> Result<bool, OverLimit> {
+    distances::is_solved_within(bits, lanes, graph, levels, position, bound, limit)
 }

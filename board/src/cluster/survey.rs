@@ -41,6 +41,7 @@ pub(crate) struct ClusterView<'a> {
     side: &'a mut SideSearch,
     processor: Processor,
     measured: Measured,
+    limit: StateLimit,
 }
 
 impl Explorer {
@@ -55,23 +56,26 @@ impl Explorer {
         layout: &Layout,
         visit: Visit,
         limit: StateLimit,
-        visitor: &mut dyn FnMut(&mut ClusterView<'_>),
+        visitor: &mut dyn FnMut(&mut ClusterView<'_>) -> Result<(), ExploreError>,
     ) -> Result<(), ExploreError> {
-        self.graph.clear();
+        self.graph.clear(limit.get());
         self.seeds.clear();
         list_seeds(&layout.lanes(&self.store), visit, &mut self.seeds);
         for at in 0..self.seeds.len() {
             let lanes = layout.lanes(&self.store);
             let seed = &self.seeds[at];
-            let first = self.graph.nodes.len();
-            self.graph.box_at(&lanes, seed.position, seed.taken, &seed.parts);
-            if self.graph.nodes.len() == first {
+            let first = self.graph.families.len();
+            let added = self
+                .graph
+                .family_at(&lanes, seed.position, seed.taken, &seed.parts);
+            added.map_err(|_| ExploreError::StateLimit { limit })?;
+            if self.graph.families.len() == first {
                 continue;
             }
             let measured = self
                 .processor
-                .measure(&lanes, &mut self.graph, &mut self.levels, first, limit.get())
-                .ok_or(ExploreError::StateLimit { limit })?;
+                .measure(&lanes, &mut self.graph, &mut self.levels, first)
+                .map_err(|_| ExploreError::StateLimit { limit })?;
             visitor(&mut ClusterView {
                 layout,
                 store: &mut self.store,
@@ -80,7 +84,8 @@ impl Explorer {
                 side: &mut self.side,
                 processor: self.processor,
                 measured,
-            });
+                limit,
+            })?;
         }
         Ok(())
     }
@@ -110,7 +115,7 @@ impl ClusterView<'_> {
     }
 
     /// Whether a position of the largest distance is minimal.
-    pub(crate) fn is_minimal(&mut self, packed: Packed) -> bool {
+    pub(crate) fn is_minimal(&mut self, packed: Packed) -> Result<bool, ExploreError> {
         minimal::is_minimal(
             self.processor,
             self.store,
@@ -119,7 +124,9 @@ impl ClusterView<'_> {
             self.levels,
             self.side,
             packed,
+            self.limit.get(),
         )
+        .map_err(|_| ExploreError::StateLimit { limit: self.limit })
     }
 
     /// Whether there is nothing on the board but the hero.
