@@ -14,6 +14,7 @@ pub mod job;
 pub mod lane;
 pub mod layout;
 pub mod mutate;
+pub mod pack;
 pub mod packed;
 pub mod par;
 mod places;
