@@ -21,7 +21,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Database`].
-    pub async fn set_priority(&self, actor: &str, id: HuntId, priority: i32) -> Result<bool, StoreError> {
+    pub async fn set_priority(&self, id: HuntId, priority: i32) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
         let former = sqlx::query_scalar!(
             r#"
@@ -37,7 +37,7 @@ impl Store {
         .await?;
         let Some(former) = former else { return Ok(false) };
         let detail = format!("priority {former} to {priority}");
-        let event = EventToWrite { hunt: Some(id), ..EventToWrite::new(actor, EventKind::HuntPriority, &detail) };
+        let event = EventToWrite { hunt: Some(id), ..EventToWrite::new(&self.actor, EventKind::HuntPriority, &detail) };
         tx.write_event(&event).await?;
         tx.commit().await?;
         Ok(true)
@@ -47,7 +47,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Database`].
-    pub async fn act_on_worker(&self, actor: &str, id: i64, action: &WorkerAction) -> Result<bool, StoreError> {
+    pub async fn act_on_worker(&self, id: i64, action: &WorkerAction) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
         let (directive, quarantine) = match action {
             WorkerAction::Direct(directive) => (Some(directive.as_str()), None),
@@ -78,7 +78,7 @@ impl Store {
             WorkerAction::Quarantine(reason) => (EventKind::WorkerQuarantined, reason.clone()),
             WorkerAction::Trust => (EventKind::WorkerTrusted, "its strikes are forgotten".to_owned()),
         };
-        tx.write_event(&EventToWrite { worker_id: Some(id), ..EventToWrite::new(actor, kind, &detail) }).await?;
+        tx.write_event(&EventToWrite { worker_id: Some(id), ..EventToWrite::new(&self.actor, kind, &detail) }).await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -87,7 +87,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Database`].
-    pub async fn requeue_jobs(&self, actor: &str, jobs: &[JobId]) -> Result<u64, StoreError> {
+    pub async fn requeue_jobs(&self, jobs: &[JobId]) -> Result<u64, StoreError> {
         let ids: Vec<i64> = jobs.iter().map(|job| job.get()).collect();
         let mut tx = self.begin().await?;
         let done = sqlx::query!(
@@ -108,7 +108,7 @@ impl Store {
                 _ => format!("{n_jobs} jobs"),
             };
             let job = (jobs.len() == 1).then(|| jobs[0]);
-            tx.write_event(&EventToWrite { job, ..EventToWrite::new(actor, EventKind::JobRequeued, &detail) }).await?;
+            tx.write_event(&EventToWrite { job, ..EventToWrite::new(&self.actor, EventKind::JobRequeued, &detail) }).await?;
             tx.commit().await?;
         }
         Ok(n_jobs)

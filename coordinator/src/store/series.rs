@@ -9,9 +9,9 @@ use time::OffsetDateTime;
 use super::{Store, StoreError};
 
 /// Seconds between fine samples.
-pub const FINE_S: i32 = 10;
+const FINE_S: i32 = 10;
 /// Seconds between coarse samples.
-pub const COARSE_S: i32 = 600;
+const COARSE_S: i32 = 600;
 /// Seconds between samples of a single worker.
 const WORKER_S: i32 = 300;
 

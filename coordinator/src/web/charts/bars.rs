@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use plotters::prelude::*;
 
-use super::{HEIGHT, RULE, SOFT, TEXT, Unit, WIDTH, dressed, framed, line_colour, thinned};
+use super::{HEIGHT, RULE, SOFT, TEXT, Unit, WIDTH, dressed, framed, line_colour};
 use crate::web::words;
 
 /// A chart of bars.

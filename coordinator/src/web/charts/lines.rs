@@ -49,7 +49,7 @@ pub(crate) fn lines(chart: &LineChart<'_>) -> Markup {
     framed(chart.title, chart.note, &names, picture.as_deref(), &table(chart))
 }
 
-fn draw(chart: &LineChart<'_>) -> Result<String, DrawingAreaErrorKind<std::io::Error>> {
+fn draw(chart: &LineChart<'_>) -> Result<String, Box<dyn std::error::Error>> {
     let mut svg = String::new();
     {
         let area = SVGBackend::with_string(&mut svg, (WIDTH, HEIGHT)).into_drawing_area();
@@ -60,7 +60,7 @@ fn draw(chart: &LineChart<'_>) -> Result<String, DrawingAreaErrorKind<std::io::E
             .x_label_area_size(26)
             .y_label_area_size(52)
             .build_cartesian_2d(x.clone(), y)
-            .map_err(away)?;
+            ?;
         let length = x.end - x.start;
         axes.configure_mesh()
             .disable_x_mesh()
@@ -76,22 +76,18 @@ fn draw(chart: &LineChart<'_>) -> Result<String, DrawingAreaErrorKind<std::io::E
             })
             .y_label_formatter(&|y| chart.unit.axis(*y))
             .draw()
-            .map_err(away)?;
+            ?;
         for (i, line) in chart.lines.iter().enumerate() {
             let points = if chart.is_stepped { stepped(&line.points) } else { line.points.clone() };
             let colour = line_colour(i);
             if chart.lines.len() == 1 && chart.from_zero {
-                axes.draw_series(AreaSeries::new(points.clone(), 0.0, colour.mix(0.12))).map_err(away)?;
+                axes.draw_series(AreaSeries::new(points.clone(), 0.0, colour.mix(0.12)))?;
             }
-            axes.draw_series(LineSeries::new(points, colour.stroke_width(2))).map_err(away)?;
+            axes.draw_series(LineSeries::new(points, colour.stroke_width(2)))?;
         }
-        area.present().map_err(away)?;
+        area.present()?;
     }
     Ok(svg)
-}
-
-fn away<E: std::error::Error + Send + Sync>(error: DrawingAreaErrorKind<E>) -> DrawingAreaErrorKind<std::io::Error> {
-    DrawingAreaErrorKind::BackendError(DrawingErrorKind::DrawingError(std::io::Error::other(error.to_string())))
 }
 
 /// From the least to the most, never empty.

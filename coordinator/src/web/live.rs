@@ -1,0 +1,67 @@
+//! Live pages: the blocks of any page, again and again, those that changed. One stream holds nothing but what it sent last.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+
+use axum::Extension;
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, Uri};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::{self, Stream, StreamExt};
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::access::Visitor;
+use super::page::Page;
+use super::route::{Fields, Route};
+use super::{Seat, pages};
+
+/// A page's blocks as a stream of events (`blocks`, an object of names and markup: first all of them, then those that
+/// changed; `beat` when nothing could be read), or once as JSON with `once=1`.
+pub(super) async fn live(State(seat): State<Seat>, Extension(visitor): Extension<Visitor>, uri: Uri) -> Response {
+    let fields = Fields::parse(uri.query().unwrap_or_default());
+    let Some(route) = fields.get("page").and_then(Route::parse_address) else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    if fields.get("once").is_some() {
+        return match pages::load(&seat, &route, &visitor).await {
+            Ok(Some(page)) => Json(blocks(&page)).into_response(),
+            Ok(None) => StatusCode::NOT_FOUND.into_response(),
+            Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+        };
+    }
+    let shutdown = seat.shutdown.clone();
+    // Without this a coordinator would wait for every open page before it ends.
+    let events = changes(seat, route, visitor).take_until(shutdown.cancelled_owned());
+    // Proxies that collect answers before they pass them on are asked not to.
+    ([("x-accel-buffering", "no")], Sse::new(events).keep_alive(KeepAlive::default())).into_response()
+}
+
+fn blocks(page: &Page) -> HashMap<&'static str, String> {
+    let mut blocks: HashMap<_, _> = page.live_blocks().map(|(id, html)| (id, html.to_owned())).collect();
+    blocks.insert("as-of", page.as_of_line().into_string());
+    blocks
+}
+
+fn changes(seat: Seat, route: Route, visitor: Visitor) -> impl Stream<Item = Result<Event, Infallible>> {
+    let mut ticks = interval(seat.refresh);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    stream::unfold((ticks, HashMap::new()), move |(mut ticks, mut sent)| {
+        let (seat, route, visitor) = (seat.clone(), route.clone(), visitor.clone());
+        async move {
+            ticks.tick().await;
+            let event = match pages::load(&seat, &route, &visitor).await {
+                Ok(Some(page)) => {
+                    let mut changed = blocks(&page);
+                    changed.retain(|id, html| sent.get(id) != Some(html));
+                    sent.extend(changed.iter().map(|(id, html)| (*id, html.clone())));
+                    Event::default().event("blocks").data(serde_json::to_string(&changed).expect("text is JSON"))
+                }
+                // The page stays as it is, with the time its data are of; the reader sees that it does not move.
+                Ok(None) | Err(_) => Event::default().event("beat").data("-"),
+            };
+            Some((Ok(event), (ticks, sent)))
+        }
+    })
+}

@@ -1,0 +1,199 @@
+//! The form that asks for a hunt, with defaults that make sense.
+
+use std::time::Duration;
+
+use board::space::{BoardSpace, LengthWeight, SpaceFields};
+use board::{Lot, Par};
+use maud::{Markup, html};
+use proto::convert::{Budget, MAX_LABEL_CHARS, NewHunt, Strategy};
+
+use crate::store::StoreError;
+use crate::web::Seat;
+use crate::web::access::Visitor;
+use crate::web::page::{Page, Tab};
+use crate::web::parts::forms::{field, select, token};
+use crate::web::parts::{self, Mood};
+use crate::web::route::Fields;
+
+/// The longest time a form may ask for, in minutes: a year.
+const MAX_MINUTES: u64 = 366 * 24 * 60;
+/// The most jobs a form may ask for.
+const MAX_JOBS: u64 = 1_000_000_000;
+
+pub(super) async fn load(seat: &Seat, visitor: &Visitor) -> Result<Page, StoreError> {
+    form(seat, visitor, &Fields::default(), &[]).await
+}
+
+/// The form with what was put in and what was wrong with it, by field.
+pub(in crate::web) async fn form(
+    seat: &Seat,
+    visitor: &Visitor,
+    filled: &Fields,
+    wrong: &[(&'static str, String)],
+) -> Result<Page, StoreError> {
+    let now = seat.store.now().await?;
+    let crumbs = html! { a href="/hunts" { "Hunts" } };
+    let content = html! {
+        (parts::head(&crumbs, "New hunt", &html! {}, &html! {}))
+        @if visitor.may_act() {
+            article.card { (inputs(visitor, filled, wrong, now)) }
+        } @else {
+            (parts::notice(Mood::Warn, &html! { p { "You may look, but not ask for hunts. An operator can." } }))
+        }
+    };
+    Ok(Page::new("New hunt", Tab::Hunts, now).still(content))
+}
+
+fn inputs(visitor: &Visitor, filled: &Fields, wrong: &[(&'static str, String)], now: time::OffsetDateTime) -> Markup {
+    let wrong_of = |name: &str| wrong.iter().find(|entry| entry.0 == name).map(|entry| entry.1.as_str());
+    let value = |name: &str, default: &str| filled.get(name).unwrap_or(default).to_owned();
+    let suggestion = format!("hunt {} {:02}{:02}{:02}", now.date(), now.hour(), now.minute(), now.second());
+    let number = |id: &'static str, label: &str, default: &str, hint: Option<&str>| {
+        let input = html! { input id=(id) name=(id) type="number" min="0" inputmode="numeric" value=(value(id, default))
+            aria-invalid=[wrong_of(id).map(|_| "true")]; };
+        field(id, label, &input, hint, wrong_of(id))
+    };
+    let sides: Vec<(String, String)> = (3..=8).map(|n| (n.to_string(), format!("{n} squares"))).collect();
+    let strategies = [
+        ("mixed", "Mixed: random boards, then changes to the hardest"),
+        ("scatter", "Scatter: random boards alone"),
+        ("anneal", "Anneal: changes to hard boards alone"),
+    ]
+    .map(|(value, words)| (value.to_owned(), words.to_owned()));
+    html! {
+        form.form method="post" action="/hunts/new" {
+            (token(visitor))
+            @if let Some(wrong) = wrong_of("form") { (parts::notice(Mood::Bad, &html! { p role="alert" { (wrong) } })) }
+            (field("name", "Name", &html! { input #name name="name" required maxlength=(MAX_LABEL_CHARS) size="40" value=(value("name", &suggestion))
+                aria-invalid=[wrong_of("name").map(|_| "true")]; }, Some("A hunt of the same name and boards goes on where it stopped."), wrong_of("name")))
+            fieldset {
+                legend { "Boards" }
+                div.row {
+                    (field("width", "Width", &select("width", &sides, &value("width", "6")), None, wrong_of("width")))
+                    (field("height", "Height", &select("height", &sides, &value("height", "6")), None, wrong_of("height")))
+                    (number("first_vehicles", "Fewest vehicles", "", Some("hero included; empty: usual")))
+                    (number("last_vehicles", "Most vehicles", "", None))
+                    (number("first_walls", "Fewest walls", "0", None))
+                    (number("last_walls", "Most walls", "0", None))
+                }
+            }
+            (field("strategy", "Strategy", &select("strategy", &strategies, &value("strategy", "mixed")), None, wrong_of("strategy")))
+            fieldset {
+                legend { "Budget" }
+                p.small.soft { "It is over at the first of these; with none, when somebody ends it." }
+                div.row {
+                    (number("minutes", "Minutes", "60", None))
+                    (number("jobs", "Jobs", "", None))
+                    (number("until_par", "Until par", "", None))
+                }
+            }
+            div.row {
+                (field("priority", "Priority", &html! { input #priority name="priority" type="number" value=(value("priority", "0")) min="-1000" max="1000"; },
+                    Some("higher goes first; 0 is usual"), wrong_of("priority")))
+                (field("seed", "Seed", &html! { input #seed name="seed" inputmode="numeric" value=(value("seed", "")) size="22"; },
+                    Some("empty: drawn"), wrong_of("seed")))
+            }
+            div.actions {
+                button.first type="submit" { "Start the hunt" }
+                a.button href="/hunts" { "Back" }
+            }
+        }
+    }
+}
+
+/// Reads the form; what is wrong, by field.
+pub(in crate::web) fn read(fields: &Fields) -> Result<NewHunt, Vec<(&'static str, String)>> {
+    let mut wrong = Vec::new();
+    let name = fields.get("name").unwrap_or_default().to_owned();
+    if name.is_empty() || name.chars().count() > MAX_LABEL_CHARS || name.chars().any(char::is_control) {
+        wrong.push(("name", format!("A name of 1 to {MAX_LABEL_CHARS} characters is needed.")));
+    }
+    let mut number = |name: &'static str, most: u64| match fields.get(name) {
+        None => None,
+        Some(text) => match text.parse::<u64>() {
+            Ok(n) if n <= most => Some(n),
+            _ => {
+                wrong.push((name, format!("A whole number up to {most} is needed.")));
+                None
+            }
+        },
+    };
+    let small = |n: Option<u64>| n.and_then(|n| u8::try_from(n).ok());
+    let (width, height) = (small(number("width", 8)).unwrap_or(6), small(number("height", 8)).unwrap_or(6));
+    let vehicles = (small(number("first_vehicles", 50)), small(number("last_vehicles", 50)));
+    let walls = (small(number("first_walls", 60)).unwrap_or(0), small(number("last_walls", 60)).unwrap_or(0));
+    let budget = Budget {
+        time: number("minutes", MAX_MINUTES).filter(|n| *n > 0).map(|minutes| Duration::from_secs(minutes * 60)),
+        n_jobs: number("jobs", MAX_JOBS).filter(|n| *n > 0),
+        until_par: number("until_par", 999).filter(|n| *n > 0).and_then(|par| u16::try_from(par).ok()).map(Par::new),
+    };
+    let seed = fields.get("seed").map(str::parse::<u64>);
+    if let Some(Err(_)) = seed {
+        wrong.push(("seed", "A whole number below 2^64 is needed.".to_owned()));
+    }
+    let priority = fields.get("priority").map_or(Ok(0), str::parse::<i32>);
+    if priority.as_ref().map_or(true, |p| p.abs() > 1_000) {
+        wrong.push(("priority", "A whole number from −1000 to 1000 is needed.".to_owned()));
+    }
+    let strategy = Strategy::parse(fields.get("strategy").unwrap_or("mixed"));
+    if strategy.is_none() {
+        wrong.push(("strategy", "Choose one of the strategies.".to_owned()));
+    }
+    let space = space(width, height, vehicles, walls);
+    match (space, strategy, priority) {
+        (Ok(space), Some(strategy), Ok(priority)) if wrong.is_empty() => {
+            Ok(NewHunt { name, space, strategy, budget, priority, seed: seed.and_then(Result::ok) })
+        }
+        (space, ..) => {
+            if let Err(reason) = space {
+                wrong.push(("form", reason));
+            }
+            Err(wrong)
+        }
+    }
+}
+
+/// The usual space of a lot, with the numbers that were asked for.
+fn space(width: u8, height: u8, vehicles: (Option<u8>, Option<u8>), walls: (u8, u8)) -> Result<BoardSpace, String> {
+    let lot = Lot::new(width, height).map_err(|error| error.to_string())?;
+    let usual = BoardSpace::usual(lot).map_err(|error| error.to_string())?;
+    let usual = usual.fields();
+    let first = vehicles.0.unwrap_or(*usual.vehicles.start().min(&vehicles.1.unwrap_or(u8::MAX)));
+    let last = vehicles.1.unwrap_or(*usual.vehicles.end().max(&first));
+    let fields = SpaceFields {
+        vehicles: first..=last,
+        walls: walls.0..=walls.1.max(walls.0),
+        lengths: usual.lengths.iter().map(|entry| LengthWeight { ..*entry }).collect(),
+        ..usual.clone()
+    };
+    BoardSpace::new(fields).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_untouched_form_is_a_hunt_of_the_usual_boards() {
+        let wish = read(&Fields::parse("name=a&width=6&height=6&minutes=60&priority=0&strategy=mixed")).unwrap();
+        assert_eq!(wish.space, BoardSpace::usual(Lot::new(6, 6).unwrap()).unwrap());
+        assert_eq!(wish.budget.time, Some(Duration::from_secs(3_600)));
+        assert_eq!((wish.seed, wish.priority, wish.budget.n_jobs), (None, 0, None));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_by_field() {
+        let wrong = read(&Fields::parse("name=&minutes=x&priority=5000&seed=-1&strategy=luck")).unwrap_err();
+        let names: Vec<&str> = wrong.iter().map(|entry| entry.0).collect();
+        for name in ["name", "minutes", "priority", "seed", "strategy"] {
+            assert!(names.contains(&name), "{name} in {names:?}");
+        }
+    }
+
+    #[test]
+    fn more_vehicles_than_fit_are_refused_in_words() {
+        let wrong = read(&Fields::parse("name=a&width=3&height=3&first_vehicles=40&last_vehicles=41")).unwrap_err();
+        assert_eq!(wrong[0].0, "form");
+        assert!(!wrong[0].1.is_empty());
+    }
+}
