@@ -188,7 +188,8 @@ impl Store {
     pub async fn pause_hunt(&self, id: HuntId) -> Result<bool, StoreError> {
         let done = sqlx::query!(
             r#"
-            UPDATE hunts SET state = 'paused', time_left = greatest(ends_at - now(), interval '0'), ends_at = NULL
+            UPDATE hunts SET state = 'paused', ends_at = NULL,
+                time_left = CASE WHEN ends_at IS NOT NULL THEN greatest(ends_at - now(), interval '0') END
             WHERE id = $1 AND state = 'running'
             "#,
             id.get(),

@@ -39,7 +39,7 @@ async fn an_import_stores_representatives_and_reports_what_it_refused(pool: PgPo
             ..line(5, HARDEST)
         },
         line(6, "oooooooooooooAAooxoooooooooooooooooo"),
-        line(7, "5x5:oooooooooBAAooBooooBooooo"),
+        line(7, "5x5:ooooooooooAAooBooooBooooo"),
     ];
     let mut refused = Vec::new();
     let report = import(&farm.store, &farm.prover, "corpus.txt", lines, |line| {

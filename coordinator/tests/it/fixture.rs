@@ -20,8 +20,8 @@ use proto::ids::{BatchId, Incarnation, JobId, RequestId, Session};
 use sqlx::PgPool;
 use uuid::Uuid;
 
-/// The hardest 6x6 board without walls, par 51.
-pub(crate) const HARDEST: &str = "BCDDEoBCFoEGBoFAAGHHHIoGooJIKKLLJMMo";
+/// The hardest 6x6 board without walls, par 51: the representative of its cluster of 4,780 positions.
+pub(crate) const HARDEST: &str = "BCCoDoBEFoDGBEFAAGHHHIoGooJIKKLLJMMo";
 
 pub(crate) const TTL: Duration = Duration::from_secs(60);
 

@@ -153,7 +153,7 @@ async fn every_lie_is_refused_by_its_name(pool: PgPool) {
             },
             RejectCode::Unsolvable,
         ),
-        (stated("5x5:oooooooooBAAooBooooBooooo"), RejectCode::OutsideJob),
+        (stated("5x5:ooooooooooAAooBooooBooooo"), RejectCode::OutsideJob),
     ];
     let (boards, codes): (Vec<_>, Vec<_>) = lies.into_iter().unzip();
     let ack = farm.submit(batch(session, &lease, boards)).await.unwrap();
