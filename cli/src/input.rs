@@ -204,16 +204,12 @@ impl<R: Read> Lines<R> {
             if buffer.is_empty() {
                 return Ok(());
             }
-            match buffer.iter().position(|byte| *byte == b'\n') {
-                Some(end) => {
-                    self.reader.consume(end + 1);
-                    return Ok(());
-                }
-                None => {
-                    let n_bytes = buffer.len();
-                    self.reader.consume(n_bytes);
-                }
+            if let Some(end) = buffer.iter().position(|byte| *byte == b'\n') {
+                self.reader.consume(end + 1);
+                return Ok(());
             }
+            let n_bytes = buffer.len();
+            self.reader.consume(n_bytes);
         }
     }
 }

@@ -113,9 +113,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     }
     let nothing = "no hunts yet: begin with `parforce hunt`";
     if table.is_empty() {
-        writeln!(out, "{nothing}")?
+        writeln!(out, "{nothing}")?;
     } else {
-        write!(out, "{table}")?
+        write!(out, "{table}")?;
     }
     Ok(Outcome::Done)
 }

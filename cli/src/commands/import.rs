@@ -168,6 +168,13 @@ fn told(summary: &Summary) -> String {
     text
 }
 
+fn format_mismatched(mismatched: u64) -> String {
+    format!(
+        "; {} stated something else than was proved",
+        thousands(mismatched)
+    )
+}
+
 /// A line for the event log.
 fn note(store: &OpenStore, arguments: &Arguments, summary: &Summary) -> anyhow::Result<()> {
     let detail = format!("{}: {}", arguments.files.join(", "), told(summary));

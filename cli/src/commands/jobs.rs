@@ -131,9 +131,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         ]);
     }
     if table.is_empty() {
-        writeln!(out, "no such jobs")?
+        writeln!(out, "no such jobs")?;
     } else {
-        write!(out, "{table}")?
+        write!(out, "{table}")?;
     }
     Ok(Outcome::Done)
 }

@@ -1,4 +1,8 @@
 //! The commands, one file each, and what they share: how they end and which database they use.
+#![expect(
+    clippy::doc_markdown,
+    reason = "documents of arguments are help texts, printed as they stand"
+)]
 
 pub(crate) mod canon;
 pub(crate) mod cluster;
@@ -64,7 +68,7 @@ pub(crate) struct DatabaseArguments {
         hide_env_values = true
     )]
     database_url: Option<String>,
-    /// Folder of the PostgreSQL programs (initdb, `pg_ctl`, postgres), if they are in no usual place
+    /// Folder of the PostgreSQL programs (initdb, pg_ctl, postgres), if they are in no usual place
     #[arg(long, env = "PARFORCE_POSTGRES_BIN", value_name = "DIR")]
     postgres_bin: Option<PathBuf>,
 }

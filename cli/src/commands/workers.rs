@@ -106,9 +106,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         ]);
     }
     if table.is_empty() {
-        writeln!(out, "no workers")?
+        writeln!(out, "no workers")?;
     } else {
-        write!(out, "{table}")?
+        write!(out, "{table}")?;
     }
     Ok(Outcome::Done)
 }

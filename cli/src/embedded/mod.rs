@@ -270,6 +270,33 @@ impl Postgres {
         )
     }
 
+    /// Makes a folder in the data folder, or takes the one that is there; it belongs to the server's user, as all
+    /// that is kept there does, whoever runs the next command.
+    ///
+    /// # Errors
+    /// [`OpenError::Io`].
+    pub(crate) fn make_folder(&self, name: &str) -> Result<PathBuf, OpenError> {
+        let path = self.folder.path().join(name);
+        std::fs::create_dir_all(&path).map_err(io("create", &path))?;
+        self.account.give(&path)?;
+        Ok(path)
+    }
+
+    /// Makes a file in the data folder, or takes the one that is there, to append to.
+    ///
+    /// # Errors
+    /// [`OpenError::Io`].
+    pub(crate) fn append_to(&self, name: &str) -> Result<std::fs::File, OpenError> {
+        let path = self.folder.path().join(name);
+        let file = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&path)
+            .map_err(io("open", &path))?;
+        self.account.give(&path)?;
+        Ok(file)
+    }
+
     /// Stops the server if we are the owner; a guest just leaves.
     ///
     /// # Errors

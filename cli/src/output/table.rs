@@ -1,5 +1,7 @@
 //! Tables in plain text: columns as wide as their widest cell, two blanks apart.
 
+use std::fmt::Write;
+
 /// On which side a column's cells stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
@@ -54,8 +56,8 @@ impl std::fmt::Display for Table {
             let mut line = String::new();
             for ((cell, width), align) in row.iter().zip(&widths).zip(&self.aligns) {
                 match align {
-                    Align::Left => line.push_str(&format!("{cell:<width$}  ")),
-                    Align::Right => line.push_str(&format!("{cell:>width$}  ")),
+                    Align::Left => write!(line, "{cell:<width$}  ")?,
+                    Align::Right => write!(line, "{cell:>width$}  ")?,
                 }
             }
             writeln!(f, "{}", line.trim_end())?;

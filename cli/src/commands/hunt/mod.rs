@@ -7,9 +7,9 @@ mod live;
 mod report;
 mod wish;
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -41,7 +41,7 @@ const LOG_FILTER: &str = "info,sqlx=warn,h2=warn,hyper=warn,tower=warn,tonic=war
 /// that was found; a second Ctrl-C ends at once. Run again it goes on where it stopped: the data folder keeps
 /// everything, and no seed is used twice.
 ///
-/// Other workers may join while it runs: parforce-worker --coordinator http://ADDRESS, with the address of --listen.
+/// Other workers may join while it runs: parforce-worker --coordinator ADDRESS, with the address of --listen.
 ///
 /// Examples:
 ///   parforce hunt
@@ -93,42 +93,69 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     // The handlers stand before anything starts, so that a signal is never lost.
     let mut signals = runtime.block_on(async { Signals::listen() })?;
     let database = arguments.database.open(Access::Owner)?;
-    let log = start_log(&arguments.database.data());
-    let hunted = runtime.block_on(hunt(arguments, &wish, &database, &mut signals));
+    let places = Places::make(&arguments.database, &database)?;
+    let hunted = runtime.block_on(hunt(arguments, &wish, &database, &places, &mut signals));
     // Background tasks that hold connections end with the runtime, before the server does.
     runtime.shutdown_timeout(Duration::from_secs(10));
     let closed = database.close().context("stopping Postgres");
     if hunted.is_err()
-        && let Some(log) = log
+        && let Some(log) = places.log
     {
         eprintln!("parforce: more is in {}", log.display());
     }
-    hunted.and_then(|()| closed).map(|()| Outcome::Done)
+    hunted.and(closed).map(|()| Outcome::Done)
 }
 
-/// Logs go to a file in the data folder: the terminal is for people.
-fn start_log(data: &std::path::Path) -> Option<PathBuf> {
-    let path = data.join("parforce.log");
+/// Where the hunt keeps what is not in the database: the worker's spool, and the log.
+struct Places {
+    spool: PathBuf,
+    log: Option<PathBuf>,
+}
+
+impl Places {
+    /// Makes them, and begins to log: into a file, since the terminal is for people.
+    fn make(arguments: &DatabaseArguments, database: &Database) -> anyhow::Result<Places> {
+        let data = arguments.data();
+        let Database::Private(postgres) = database else {
+            let spool = data.join("spool");
+            std::fs::create_dir_all(&spool).with_context(|| format!("cannot create {}", spool.display()))?;
+            let log = OpenOptions::new()
+                .create(true)
+                .append(true)
+                .open(data.join("parforce.log"))?;
+            return Ok(Places {
+                spool,
+                log: start_log(log).then(|| data.join("parforce.log")),
+            });
+        };
+        let spool = postgres.make_folder("spool")?;
+        Ok(Places {
+            spool,
+            log: start_log(postgres.append_to("parforce.log")?).then(|| data.join("parforce.log")),
+        })
+    }
+}
+
+fn start_log(file: File) -> bool {
     let filter = std::env::var("PARFORCE_LOG").unwrap_or_else(|_| LOG_FILTER.to_owned());
     let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new(LOG_FILTER));
-    let file = OpenOptions::new().create(true).append(true).open(&path).ok()?;
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(false)
         .with_writer(file)
         .try_init()
-        .ok()?;
-    Some(path)
+        .is_ok()
 }
 
 async fn hunt(
     arguments: &Arguments,
     wish: &proto::convert::NewHunt,
     database: &Database,
+    places: &Places,
     signals: &mut Signals,
 ) -> anyhow::Result<()> {
     let store = Store::connect(&database.url(), MAX_CONNECTIONS).await?;
-    let mut running = start(arguments, store).await?;
+    let mut running = start(arguments, &places.spool, store).await?;
     let hunt = running.coordinator.create_hunt(wish).await?;
     announce(arguments, database, &running.coordinator, &hunt);
 
@@ -144,7 +171,9 @@ async fn hunt(
     }
     let worker = drain(&mut running, signals).await;
     live.finish();
-    report::print(&store, &hunt, begun.elapsed(), database, arguments.json).await?;
+    if worker.is_ok() {
+        report::print(&store, &hunt, begun.elapsed(), database, arguments.json).await?;
+    }
     running.coordinator.shutdown();
     running.coordinator.join().await;
     store.close().await;
@@ -152,7 +181,7 @@ async fn hunt(
 }
 
 /// Starts coordinator and worker.
-async fn start(arguments: &Arguments, store: Store) -> anyhow::Result<Running> {
+async fn start(arguments: &Arguments, spool: &Path, store: Store) -> anyhow::Result<Running> {
     let mut config = Config::embedded();
     if let Some(listen) = arguments.listen {
         config.listen = listen;
@@ -163,7 +192,7 @@ async fn start(arguments: &Arguments, store: Store) -> anyhow::Result<Running> {
     let address = format!("http://{}", reachable(coordinator.local_addr()));
     let mut config = worker::Config::new(address, host_name());
     config.n_threads = arguments.threads.map_or(0, usize::from);
-    config.spool_dir = Some(arguments.database.data().join("spool"));
+    config.spool_dir = Some(spool.to_path_buf());
     let worker_shutdown = Shutdown::default();
     let (sender, worker_progress) = watch::channel(Progress::default());
     let worker = tokio::spawn(worker::run(config, worker_shutdown.clone(), sender));
@@ -237,7 +266,7 @@ async fn watch_hunt(
     loop {
         tokio::select! {
             () = signals.next() => return Ok(End::Interrupted),
-            _ = wait_for(&mut running.worker) => return Ok(End::WorkerLeft),
+            () = wait_for(&mut running.worker) => return Ok(End::WorkerLeft),
             _ = look.tick() => {}
         }
         let progress: HuntProgress = running

@@ -1,5 +1,6 @@
 //! What is to be hunted: from the command line to a checked wish.
 
+use std::fmt::Write;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -124,7 +125,7 @@ impl WishArguments {
             range(space.walls())
         );
         if let Some(seed) = self.seed {
-            name += &format!(", seed {seed}");
+            write!(name, ", seed {seed}").expect("a String takes all writes");
         }
         name
     }
