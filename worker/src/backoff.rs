@@ -12,7 +12,7 @@ use uuid::Uuid;
 pub const FIRST_CEILING: Duration = Duration::from_secs(1);
 
 /// The ceiling of all later delays.
-pub const LAST_CEILING: Duration = Duration::from_secs(60);
+pub const LAST_CEILING: Duration = Duration::from_mins(1);
 
 /// The delays between attempts of one thing.
 #[derive(Debug)]

@@ -32,7 +32,7 @@ pub const KEEP_ALIVE_DEADLINE: Duration = Duration::from_secs(10);
 pub const CALL_DEADLINE: Duration = Duration::from_secs(10);
 
 /// How long the proving and storing of a batch may take.
-pub const SUBMIT_DEADLINE: Duration = Duration::from_secs(120);
+pub const SUBMIT_DEADLINE: Duration = Duration::from_mins(2);
 
 /// The trailer in which a busy coordinator says when to come again, in milliseconds.
 pub const RETRY_AFTER_TRAILER: &str = "retry-after-ms";

@@ -199,31 +199,31 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_lease_that_is_not_renewed_is_given_up_before_it_expires() {
-        let held = held(Duration::from_secs(60));
+        let held = held(Duration::from_mins(1));
         let start = clock::now();
         held.fence().await;
         assert_eq!(held.verdict(), Verdict::Lost);
         assert!(held.gauge().is_stopped());
         let waited = clock::now() - start;
         assert!(
-            waited < Duration::from_secs(60) && waited >= Duration::from_secs(57),
+            waited < Duration::from_mins(1) && waited >= Duration::from_secs(57),
             "{waited:?}"
         );
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_renewed_lease_lives_on_and_a_late_answer_does_not_shorten_it() {
-        let held = held(Duration::from_secs(60));
+        let held = held(Duration::from_mins(1));
         let start = clock::now();
-        held.renew(start + Duration::from_secs(15), Duration::from_secs(60));
-        held.renew(start, Duration::from_secs(60));
+        held.renew(start + Duration::from_secs(15), Duration::from_mins(1));
+        held.renew(start, Duration::from_mins(1));
         held.fence().await;
         assert!(clock::now() - start >= Duration::from_secs(15 + 57));
     }
 
     #[tokio::test]
     async fn a_lost_lease_stays_lost() {
-        let held = held(Duration::from_secs(60));
+        let held = held(Duration::from_mins(1));
         held.decree(Verdict::Lost);
         held.decree(Verdict::Leave);
         held.decree(Verdict::GoOn);

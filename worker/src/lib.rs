@@ -1,7 +1,7 @@
 //! The worker: takes jobs from a coordinator, searches on every core, and reports what it finds.
 //!
 //! The way of a job: [`driver`] acquires a lease; a [`holder`] puts the job's shards before the search threads
-//! (mod@run), and hands what each finds to the [`uploads`], which keep it in the [`spool`] until the coordinator has
+//! ([`run`](mod@run)), and hands what each finds to the [`uploads`], which keep it in the [`spool`] until the coordinator has
 //! stored it; when all is stored the holder claims the job. Beside it the [`heartbeat`] renews the [`leases`] and hears
 //! orders, and each lease's fence gives it up if no renewal came in time.
 //!

@@ -149,7 +149,7 @@ impl Uploader {
                 self.spool.remove(&batch)
             }
             Err(error) => {
-                self.note_refusal(&batch, &error);
+                note_refusal(&batch, &error);
                 reporter.refused(batch.boards.len());
                 self.spool.refuse(&batch)
             }
@@ -160,11 +160,11 @@ impl Uploader {
         }
         self.room.notify_waiters();
     }
+}
 
-    fn note_refusal(&self, batch: &Batch, refusal: &CallError) {
-        let n_boards = batch.boards.len();
-        error!(%refusal, batch.id = %batch.id, n_boards, "a batch was refused for good and set aside");
-    }
+fn note_refusal(batch: &Batch, refusal: &CallError) {
+    let n_boards = batch.boards.len();
+    error!(%refusal, batch.id = %batch.id, n_boards, "a batch was refused for good and set aside");
 }
 
 fn note(batch: &Batch, ack: &Ack) {
