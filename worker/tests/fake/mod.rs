@@ -86,9 +86,13 @@ impl Fake {
     /// Waits until the state is so.
     pub async fn until(&self, is_so: impl Fn(&State) -> bool) {
         let mut changes = self.changes.subscribe();
-        while !is_so(&self.state.lock().unwrap()) {
-            changes.changed().await.unwrap();
-        }
+        let waiting = async {
+            while !is_so(&self.state.lock().unwrap()) {
+                changes.changed().await.unwrap();
+            }
+        };
+        // A guard against hanging for good where a worker ended early; no test depends on it.
+        tokio::time::timeout(Duration::from_mins(2), waiting).await.expect("the worker never came so far");
     }
 
     fn answer<T>(&self, look: impl FnOnce(&mut State) -> Result<T, Status>) -> Result<Response<T>, Status> {
