@@ -6,12 +6,16 @@
 
 mod batches;
 mod boards;
+mod challenges;
+mod difficulty;
 mod events;
 mod figures;
 mod hunts;
 mod jobs;
 mod leases;
+mod packs;
 mod planning;
+mod views;
 mod workers;
 
 use std::str::FromStr;
@@ -24,12 +28,15 @@ use thiserror::Error;
 
 pub use batches::{BatchOrigin, BatchToStore, RejectionToStore};
 pub use boards::{BoardFilter, BoardRow, ExportError, ParCount};
+pub use challenges::{Challenge, Reservation, ReserveError};
 pub use events::{EventKind, EventToWrite};
 pub use figures::Figures;
 pub use hunts::{CreateHuntError, HuntProgress, HuntRecord, HuntState};
 pub use jobs::{AttemptRecord, JobFilter, JobRecord, JobState};
 pub use leases::{BeatOutcome, Expired};
+pub use packs::{Measure, PackFilter, PackSort, PackStanding};
 pub use planning::{HuntToPlan, JobToInsert, Measured, StartsQuery};
+pub use views::{AnalysisView, ViewRows};
 pub use workers::{LeaseOrigin, WorkerRecord, WorkerStanding};
 
 /// The migrations, part of the program. sqlx runs them under a Postgres advisory lock, so that of several
