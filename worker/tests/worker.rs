@@ -70,6 +70,16 @@ impl Worker {
     }
 }
 
+/// Every shard's find, that is, whole or stopped; shards of one job may find the same, which is sent once.
+fn assert_all_handed_in(fake: &Fake, progress: &Progress) {
+    let (par, canonical) = progress.hardest.clone().expect("something was found");
+    fake.with(|state| {
+        assert!(state.boards.contains(&(par.get().into(), canonical.to_string())));
+        assert_eq!(state.boards.len() as u64, progress.boards_inserted);
+    });
+    assert!(progress.boards_inserted + progress.boards_duplicate <= progress.counters.found);
+}
+
 fn boards_of(results: &[JobResult]) -> usize {
     let all = results.iter().flat_map(|result| &result.found);
     all.map(|found| (found.par, &found.canonical))

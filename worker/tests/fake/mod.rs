@@ -92,7 +92,9 @@ impl Fake {
             }
         };
         // A guard against hanging for good where a worker ended early; no test depends on it.
-        tokio::time::timeout(Duration::from_mins(2), waiting).await.expect("the worker never came so far");
+        tokio::time::timeout(Duration::from_mins(2), waiting)
+            .await
+            .expect("the worker never came so far");
     }
 
     fn answer<T>(&self, look: impl FnOnce(&mut State) -> Result<T, Status>) -> Result<Response<T>, Status> {
