@@ -103,24 +103,24 @@ impl fmt::Display for Canonical {
 
 fn spell(jam: &Jam) -> String {
     let parts = jam.parts();
-    let mut text = format!("{}:{}", jam.lot(), spell_squares(jam));
+    let mut fields = vec![format!("{}:{}", jam.lot(), spell_squares(jam))];
     if parts.tows > 0 {
-        text += &format!(";t{}", parts.tows);
+        fields.push(format!("t{}", parts.tows));
     }
     if !parts.closed_sides.is_empty() {
-        text += ";c";
-        text.extend(parts.closed_sides.iter().map(|side| side_letter(*side)));
+        let sides: String = parts.closed_sides.iter().map(|side| side_letter(*side)).collect();
+        fields.push(format!("c{sides}"));
     }
     if !parts.lights.is_empty() {
-        let lights: Vec<String> = parts.lights.iter().map(spell_light).collect();
-        text += &format!(";l{}", lights.join(","));
+        let lights: Vec<String> = parts.lights.iter().map(|light| spell_light(*light)).collect();
+        fields.push(format!("l{}", lights.join(",")));
     }
     match bridge_arc(jam) {
-        Some(arc) => text += &format!(";b{}-{}", spell_place(arc.from), spell_place(arc.to)),
-        None if parts.exits.is_empty() => text += ";n",
+        Some(arc) => fields.push(format!("b{}-{}", spell_place(arc.from), spell_place(arc.to))),
+        None if parts.exits.is_empty() => fields.push("n".to_owned()),
         None => {}
     }
-    text
+    fields.join(";")
 }
 
 fn spell_squares(jam: &Jam) -> String {
@@ -141,7 +141,7 @@ fn spell_squares(jam: &Jam) -> String {
     squares.into_iter().collect()
 }
 
-fn spell_light(light: &Light) -> String {
+fn spell_light(light: Light) -> String {
     let colour = if light.start == Colour::Green { 'g' } else { 'r' };
     format!("{}{colour}", spell_place(light.place))
 }

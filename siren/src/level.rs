@@ -3,6 +3,7 @@
 //! Reading goes in two stages: the text must have the form that `schema/level.schema.json` describes (unknown fields are
 //! refused), and its jam must be legal ([`Jam::new`]). Errors name the place and the value.
 
+use crate::form::{self, Object};
 use crate::jam::{Colour, Exit, Jam, JamError, JamParts, Light};
 use crate::lot::{Facing, Lot, LotError, Place, Side, Square};
 use crate::pieces::{Body, Model, Piece};
@@ -92,7 +93,7 @@ impl Level {
     /// # Errors
     /// If the text has another form, or its jam is not legal.
     pub fn parse(text: &str) -> Result<Self, LevelError> {
-        let file: LevelFile = serde_json::from_str(text)?;
+        let Object(file): Object<LevelFile> = serde_json::from_str(text)?;
         if file.format != 1 {
             return Err(LevelError::Format(file.format));
         }
@@ -209,14 +210,21 @@ mod decimal {
 struct LevelFile {
     format: u32,
     name: String,
+    #[serde(default, deserialize_with = "form::present_object")]
     campaign: Option<Origin>,
+    #[serde(default, deserialize_with = "form::present")]
     tutorial: Option<String>,
+    #[serde(default, deserialize_with = "form::present")]
     moves: Option<u32>,
+    #[serde(default, deserialize_with = "form::present_object")]
     star_seconds: Option<StarSeconds>,
+    #[serde(deserialize_with = "form::object")]
     lot: LotFile,
     #[serde(default)]
     tows: u8,
+    #[serde(deserialize_with = "form::object")]
     ring: RingFile,
+    #[serde(deserialize_with = "form::objects")]
     pieces: Vec<PieceFile>,
 }
 
@@ -232,12 +240,17 @@ struct LotFile {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RingFile {
+    #[serde(deserialize_with = "form::objects")]
     exits: Vec<ExitFile>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "form::objects")]
     lights: Vec<LightFile>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "form::present_object",
+        skip_serializing_if = "Option::is_none"
+    )]
     bridge: Option<PlaceFile>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "form::objects")]
     crossings: Vec<PlaceFile>,
 }
 

@@ -2,10 +2,14 @@
 
 pub mod bits;
 pub mod blockers;
+pub mod campaign;
 pub mod canonical;
+pub mod check;
 pub mod closure;
 pub mod cycles;
+pub mod draw;
 pub mod exhaustive;
+mod form;
 pub mod generate;
 pub mod hint;
 pub mod jam;

@@ -32,8 +32,8 @@ impl Body {
         })
     }
 
-    #[must_use = "the body itself is left as it is"]
     /// The same squares, looking the other way: its path is the lane behind it.
+    #[must_use = "the body itself is left as it is"]
     pub fn reversed(self) -> Self {
         let back = self.length - 1;
         let Square { column, row } = self.front;

@@ -1,6 +1,7 @@
 //! A campaign's plan: difficulty as a curve. Every number of a world is interpolated over its levels between a start and
 //! an end template; features switch on for chosen levels.
 
+use crate::form::{self, Object};
 use crate::generate::TemplateError;
 use crate::generate::template::{Features, Range, Template};
 use crate::pieces::Model;
@@ -25,6 +26,7 @@ pub struct Plan {
     /// What all seeds of the campaign derive from.
     pub seed: u32,
     /// The worlds, in order.
+    #[serde(deserialize_with = "form::objects")]
     pub worlds: Vec<World>,
 }
 
@@ -39,11 +41,13 @@ pub struct World {
     /// The units, which take turns.
     pub units: Vec<Model>,
     /// Its first level.
+    #[serde(deserialize_with = "form::object")]
     pub start: Shape,
     /// Its last level.
+    #[serde(deserialize_with = "form::object")]
     pub end: Shape,
     /// What switches on where.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "form::objects")]
     pub features: Vec<FeatureRule>,
 }
 
@@ -80,10 +84,14 @@ pub struct FeatureRule {
     /// The levels, counted from 1.
     pub levels: Vec<u32>,
     /// What they hold.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "form::object")]
     pub features: Features,
     /// The tutorial shown there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "form::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub tutorial: Option<String>,
 }
 
@@ -168,7 +176,7 @@ impl Plan {
     /// # Errors
     /// If the text is no plan, or a level of it makes no sense.
     pub fn parse(text: &str) -> Result<Self, PlanError> {
-        let plan: Self = serde_json::from_str(text)?;
+        let Object(plan): Object<Self> = serde_json::from_str(text)?;
         if plan.format != 1 {
             return Err(PlanError::Format(plan.format));
         }

@@ -1,5 +1,7 @@
 //! Turned and mirrored jams are the same puzzle, and have the same canonical spelling.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests unwrap as tests do")]
+
 use siren::canonical::{Canonical, CanonicalError};
 use siren::closure::solve;
 use siren::jam::{Exit, Jam, JamParts};
@@ -115,13 +117,13 @@ fn mirrored_drawing(jam: &Jam) -> Jam {
         facing: facing(body.facing),
         ..body
     };
-    image.closed_sides.iter_mut().for_each(|side| {
+    for side in &mut image.closed_sides {
         *side = place(Place {
             side: *side,
             index: 0,
         })
-        .side
-    });
+        .side;
+    }
     image.pieces.iter_mut().for_each(|piece| {
         *piece = match *piece {
             Piece::Unit(model, unit) => Piece::Unit(model, body(unit)),

@@ -95,7 +95,7 @@ pub struct Template {
     /// Open exits.
     pub exits: u8,
     /// What else it holds.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::form::object")]
     pub features: Features,
 }
 
