@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use board::StateLimit;
 
+use crate::web::access::AccessRules;
+
 /// What a coordinator is told.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
@@ -14,6 +16,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Where pages, health and metrics listen; `None`: nowhere.
     pub web: Option<SocketAddr>,
+    /// Who may look at the pages and act through them.
+    pub access: AccessRules,
     /// How long a lease lasts from each renewal.
     pub lease_ttl: Duration,
     /// How often workers are told to beat.
@@ -59,7 +63,8 @@ impl Default for Config {
         Config {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 7400)),
             web: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 7401))),
-            lease_ttl: Duration::from_secs(60),
+            access: AccessRules::default(),
+            lease_ttl: Duration::from_mins(1),
             beat_interval: Duration::from_secs(15),
             reap_interval: Duration::from_secs(5),
             max_failures: 5,
@@ -73,7 +78,7 @@ impl Default for Config {
 impl Default for Sizing {
     fn default() -> Sizing {
         Sizing {
-            target: Duration::from_secs(180),
+            target: Duration::from_mins(3),
             n_shards: 64,
             max_states: 300_000,
         }

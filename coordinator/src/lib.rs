@@ -9,7 +9,6 @@
 
 pub mod config;
 pub mod grpc;
-pub mod import;
 pub mod jobs;
 pub mod prove;
 pub mod reaper;
@@ -38,7 +37,6 @@ use tonic::transport::server::TcpIncoming;
 use tracing::{info, warn};
 
 pub use config::Config;
-pub use import::{ImportLine, ImportReport, import};
 pub use prove::Prover;
 pub use store::Store;
 
@@ -86,6 +84,9 @@ pub enum StartError {
         /// What the system says.
         error: std::io::Error,
     },
+    /// Anybody could look and act.
+    #[error(transparent)]
+    Access(#[from] web::access::AccessError),
     /// The system gives no threads.
     #[error("starting the proving threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
@@ -102,6 +103,9 @@ impl Coordinator {
         store: Store,
         shutdown: CancellationToken,
     ) -> Result<Coordinator, StartError> {
+        if let Some(web) = config.web {
+            config.access.check(web)?;
+        }
         store.migrate().await?;
         let prover = Prover::start(config.proving)?;
         let listener = bind(config.listen).await?;
@@ -133,6 +137,10 @@ impl Coordinator {
             );
             reaper::run(store, config, &reaping.work, shutdown).await;
         }));
+        tasks.push(tokio::spawn(web::keep_samples(
+            shared.store.clone(),
+            shared.shutdown.clone(),
+        )));
         info!(%listen, web = web.map(tracing::field::display), "coordinator serves");
         Ok(Coordinator {
             listen,
@@ -239,7 +247,8 @@ async fn serve_grpc(shared: Arc<Shared>, listener: TcpListener) {
 
 async fn serve_web(shared: Arc<Shared>, listener: TcpListener) {
     let shutdown = shared.shutdown.clone();
-    let served = axum::serve(listener, web::router(shared))
+    let app = web::router(shared).into_make_service_with_connect_info::<SocketAddr>();
+    let served = axum::serve(listener, app)
         .with_graceful_shutdown(shutdown.cancelled_owned())
         .into_future()
         .await;

@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
-use board::cluster::{ExploreError, Explorer, Found};
+use board::cluster::{Explorer, Found};
 use board::{Board, Canonical, CanonicalError, Par};
 use proto::convert::{RejectCode, StatedBoard};
 use rayon::prelude::*;
@@ -123,7 +123,7 @@ impl Prover {
         self.inner.pool.spawn(move || {
             let verdicts = boards
                 .par_iter()
-                .map(|stated| inner.judge_one(stated, &case))
+                .map(|stated| inner.judge_one(stated, case))
                 .collect();
             // Nobody waits any more if the call was given up; it will be repeated.
             let _ = answer.send((boards, verdicts));
@@ -133,26 +133,10 @@ impl Prover {
             .await
             .expect("a panic on the proving pool ends the process, so the answer is sent"))
     }
-
-    /// Explores the clusters of boards that nobody vouches for: for each, in order, the row to store.
-    pub async fn explore(&self, boards: Vec<Board>) -> Vec<Result<Option<Found>, ExploreError>> {
-        let (answer, answered) = oneshot::channel();
-        let limit = self.inner.config.limit;
-        self.inner.pool.spawn(move || {
-            let found = boards
-                .par_iter()
-                .map(|board| EXPLORER.with_borrow_mut(|explorer| explorer.entry(board, limit)))
-                .collect();
-            let _ = answer.send(found);
-        });
-        answered
-            .await
-            .expect("a panic on the proving pool ends the process, so the answer is sent")
-    }
 }
 
 impl Inner {
-    fn judge_one(&self, stated: &StatedBoard, case: &Case) -> Result<BoardRow, Refusal> {
+    fn judge_one(&self, stated: &StatedBoard, case: Case) -> Result<BoardRow, Refusal> {
         let canonical = Canonical::parse(&stated.canonical).map_err(|error| match error {
             CanonicalError::NotCanonical { .. } => refuse(RejectCode::NotCanonical, error.to_string()),
             CanonicalError::Spelling(_) => refuse(RejectCode::NotABoard, error.to_string()),
@@ -187,7 +171,7 @@ impl Inner {
         })
     }
 
-    fn is_proved(&self, stated: &StatedBoard, case: &Case) -> bool {
+    fn is_proved(&self, stated: &StatedBoard, case: Case) -> bool {
         let is_record = case
             .best_par
             .is_none_or(|best| stated.par + u32::from(RECORD_MARGIN) >= best.get().into());

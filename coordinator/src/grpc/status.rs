@@ -53,9 +53,8 @@ impl From<CallError> for Status {
         match &error {
             CallError::Wire(_) => Status::invalid_argument(error.to_string()),
             CallError::NoSession => Status::unauthenticated(error.to_string()),
-            CallError::Outdated(_) => Status::failed_precondition(error.to_string()),
             CallError::NotFound { .. } => Status::not_found(error.to_string()),
-            CallError::Conflict(_) => Status::failed_precondition(error.to_string()),
+            CallError::Outdated(_) | CallError::Conflict(_) => Status::failed_precondition(error.to_string()),
             CallError::Submit(SubmitError::NoSuchLease { .. }) => {
                 Status::permission_denied(error.to_string())
             }

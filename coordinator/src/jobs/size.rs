@@ -37,7 +37,7 @@ pub fn iterations_per_shard(measured: Measured, target: Duration, n_shards: u32)
 mod tests {
     use super::*;
 
-    const MINUTE: Duration = Duration::from_secs(60);
+    const MINUTE: Duration = Duration::from_mins(1);
 
     #[test]
     fn the_first_job_is_short() {

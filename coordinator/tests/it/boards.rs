@@ -1,86 +1,32 @@
-//! Boards: imported, counted, listed, exported.
+//! Boards: counted, listed, exported.
 
+use board::Par;
 use board::geometry::Lot;
-use board::{Board, Par};
-use coordinator::import::{ImportLine, ImportRefusal, import};
 use coordinator::store::BoardFilter;
+use proto::convert::StatedBoard;
 use sqlx::PgPool;
 
 use crate::fixture::{Farm, HARDEST, some_boards};
 
-fn line(line: u64, board: &str) -> ImportLine {
-    ImportLine {
-        line,
-        board: board.parse().unwrap(),
-        stated_par: None,
-        stated_states: None,
-    }
+fn spellings(boards: &[StatedBoard]) -> Vec<String> {
+    boards.iter().map(|board| board.canonical.clone()).collect()
 }
 
 #[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
-async fn an_import_stores_representatives_and_reports_what_it_refused(pool: PgPool) {
+async fn an_import_again_stores_nothing_and_says_where_boards_came_from(pool: PgPool) {
     let farm = Farm::new(pool);
-    let hardest: Board = HARDEST.parse().unwrap();
-    let beside = hardest.apply(hardest.slides()[0]).unwrap().to_string();
-    let lines = vec![
-        line(1, HARDEST),
-        line(2, &beside),
-        ImportLine {
-            stated_par: Some(Par::new(50)),
-            ..line(3, HARDEST)
-        },
-        ImportLine {
-            stated_states: Some(4_779),
-            ..line(4, HARDEST)
-        },
-        ImportLine {
-            stated_par: Some(Par::new(51)),
-            stated_states: Some(4_780),
-            ..line(5, HARDEST)
-        },
-        line(6, "oooooooooooooAAooxoooooooooooooooooo"),
-        line(7, "5x5:ooooooooooAAooBooooBooooo"),
-    ];
-    let mut refused = Vec::new();
-    let report = import(&farm.store, &farm.prover, "corpus.txt", lines, |line| {
-        refused.push(line)
-    })
-    .await
-    .unwrap();
-    assert_eq!(
-        (
-            report.n_read,
-            report.n_inserted,
-            report.n_duplicate,
-            report.n_refused
-        ),
-        (7, 2, 2, 3)
-    );
-    assert_eq!(
-        refused.iter().map(|refused| refused.line).collect::<Vec<_>>(),
-        [3, 4, 6]
-    );
-    assert_eq!(refused[0].reason.to_string(), "stated par 50, proved 51");
-    assert_eq!(refused[2].reason, ImportRefusal::Unsolvable);
-    assert_eq!(
-        farm.text("SELECT DISTINCT source FROM discoveries").await,
-        "corpus.txt"
-    );
+    let first = farm.import(&[HARDEST.to_owned()]).await;
+    let again = farm.import(&[HARDEST.to_owned()]).await;
+    assert_eq!((first.n_inserted, first.n_duplicate), (1, 0));
+    assert_eq!((again.n_inserted, again.n_duplicate), (0, 1));
+    assert_eq!(farm.text("SELECT source FROM discoveries").await, "corpus.txt");
 }
 
 #[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
 async fn an_export_is_hardest_first_and_holds_every_board(pool: PgPool) {
     let farm = Farm::new(pool);
     let boards = some_boards();
-    let lines = boards
-        .iter()
-        .enumerate()
-        .map(|(idx, board)| line(idx as u64, &board.canonical));
-    import(&farm.store, &farm.prover, "test", lines, |refused| {
-        panic!("{refused:?}")
-    })
-    .await
-    .unwrap();
+    farm.import(&spellings(&boards)).await;
     let mut exported = Vec::new();
     let n_boards = farm
         .store
@@ -132,9 +78,7 @@ async fn an_export_is_hardest_first_and_holds_every_board(pool: PgPool) {
 #[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
 async fn an_export_ends_when_its_receiver_takes_no_more(pool: PgPool) {
     let farm = Farm::new(pool);
-    import(&farm.store, &farm.prover, "test", [line(1, HARDEST)], |_| ())
-        .await
-        .unwrap();
+    farm.import(&[HARDEST.to_owned()]).await;
     let full = |_| Err(std::io::Error::from(std::io::ErrorKind::StorageFull));
     assert!(farm.store.export(&BoardFilter::default(), full).await.is_err());
 }
@@ -142,13 +86,8 @@ async fn an_export_ends_when_its_receiver_takes_no_more(pool: PgPool) {
 #[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
 async fn boards_lie_in_the_partition_of_their_par_and_counts_are_exact(pool: PgPool) {
     let farm = Farm::new(pool);
-    let lines = some_boards().into_iter().map(|board| line(0, &board.canonical));
-    import(&farm.store, &farm.prover, "test", lines, |_| ())
-        .await
-        .unwrap();
-    import(&farm.store, &farm.prover, "test", [line(0, HARDEST)], |_| ())
-        .await
-        .unwrap();
+    farm.import(&spellings(&some_boards())).await;
+    farm.import(&[HARDEST.to_owned()]).await;
     assert_eq!(farm.count("SELECT count(*) FROM boards_par_51").await, 1);
     assert!(!farm.store.has_boards_beyond().await.unwrap());
     let differing = farm

@@ -10,7 +10,7 @@ use board::{Board, ENGINE, StateLimit};
 use coordinator::Prover;
 use coordinator::config::{Config, Proving, Sizing};
 use coordinator::jobs::plan::top_up;
-use coordinator::store::{HuntRecord, Store};
+use coordinator::store::{BatchOrigin, BatchToStore, BoardRow, HuntRecord, Store};
 use coordinator::submit::{SubmitError, submit};
 use proto::convert::{
     Ack, Acquire, Batch, Beat, Budget, Completion, Hello, JobKind, Lease, LeaseAction, LeaseBeat, NewHunt,
@@ -118,6 +118,23 @@ impl Farm {
 
     pub(crate) async fn submit(&self, batch: Batch) -> Result<Ack, SubmitError> {
         submit(&self.store, &self.prover, self.config.max_strikes, batch).await
+    }
+
+    /// Stores the representatives of these boards' clusters, as an import does.
+    pub(crate) async fn import(&self, boards: &[String]) -> Ack {
+        let mut rows: Vec<BoardRow> = boards.iter().map(|board| BoardRow::from(found(board))).collect();
+        rows.sort_by(|a, b| (a.found.par, &a.found.canonical).cmp(&(b.found.par, &b.found.canonical)));
+        let batch = BatchToStore {
+            id: BatchId::new(Uuid::new_v4()),
+            origin: BatchOrigin::Import("corpus.txt".to_owned()),
+            best_par: rows.last().map(|row| row.found.par),
+            boards: rows,
+            n_known: 0,
+            rejections: Vec::new(),
+            strike: None,
+            max_strikes: 3,
+        };
+        self.store.store_batch(&batch).await.unwrap()
     }
 
     pub(crate) async fn count(&self, sql: &'static str) -> i64 {

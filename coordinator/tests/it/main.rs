@@ -1,5 +1,11 @@
 //! The coordinator against a real Postgres. `DATABASE_URL` names a server; each test gets a database of its own there.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    reason = "a panic is how a test fails"
+)]
+
 mod boards;
 mod doors;
 mod fixture;
