@@ -54,7 +54,7 @@ struct Arguments {
     /// The most seconds to spend on leaving
     #[arg(long, env = "PARFORCE_DRAIN_GRACE_S", default_value_t = 30, value_name = "S")]
     drain_grace_s: u64,
-    /// What to log, as in RUST_LOG
+    /// What to log, such as info or worker=debug
     #[arg(long, env = "PARFORCE_LOG", default_value = "info", value_name = "FILTER")]
     log: String,
 }

@@ -162,10 +162,7 @@ async fn a_cancelled_job_is_released_and_what_it_found_is_handed_in() {
         assert!(state.completions.is_empty());
     });
     let progress = worker.drain().await;
-    assert_eq!(
-        progress.counters.found,
-        progress.boards_inserted + progress.boards_duplicate
-    );
+    assert_all_handed_in(&fake, &progress);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -191,10 +188,7 @@ async fn a_lost_lease_is_not_claimed_and_what_it_found_is_handed_in() {
         .unwrap();
     let progress = worker.drain().await;
     fake.with(|state| assert!(state.completions.is_empty() && state.releases.is_empty()));
-    assert_eq!(
-        progress.counters.found,
-        progress.boards_inserted + progress.boards_duplicate
-    );
+    assert_all_handed_in(&fake, &progress);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -254,10 +248,7 @@ async fn a_worker_told_to_leave_hands_in_releases_and_says_goodbye() {
         );
         assert_eq!(state.n_goodbyes, 1);
     });
-    assert_eq!(
-        progress.counters.found,
-        progress.boards_inserted + progress.boards_duplicate
-    );
+    assert_all_handed_in(&fake, &progress);
 }
 
 #[tokio::test(flavor = "multi_thread")]

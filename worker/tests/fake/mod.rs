@@ -15,43 +15,44 @@ use tonic::{Request, Response, Status};
 
 /// What the coordinator knows, and the faults it was told to make.
 #[derive(Default)]
-pub struct State {
-    pub queue: VecDeque<Option<JobSpec>>,
-    pub hellos: Vec<HelloRequest>,
-    pub grants: HashMap<String, Vec<Lease>>,
-    pub n_acquires: usize,
-    pub beats: Vec<HeartbeatRequest>,
-    pub acks: HashMap<String, SubmitBoardsResponse>,
-    pub n_submits: usize,
-    pub boards: BTreeSet<(u32, String)>,
-    pub completions: Vec<CompleteJobRequest>,
-    pub releases: Vec<ReleaseJobRequest>,
-    pub n_goodbyes: usize,
+#[expect(clippy::struct_excessive_bools, reason = "each is a fault of its own")]
+pub(crate) struct State {
+    pub(crate) queue: VecDeque<Option<JobSpec>>,
+    pub(crate) hellos: Vec<HelloRequest>,
+    pub(crate) grants: HashMap<String, Vec<Lease>>,
+    pub(crate) n_acquires: usize,
+    pub(crate) beats: Vec<HeartbeatRequest>,
+    pub(crate) acks: HashMap<String, SubmitBoardsResponse>,
+    pub(crate) n_submits: usize,
+    pub(crate) boards: BTreeSet<(u32, String)>,
+    pub(crate) completions: Vec<CompleteJobRequest>,
+    pub(crate) releases: Vec<ReleaseJobRequest>,
+    pub(crate) n_goodbyes: usize,
     /// Answers that get lost after the call was carried out.
-    pub lose_acquire_answers: usize,
-    pub lose_submit_answers: usize,
+    pub(crate) lose_acquire_answers: usize,
+    pub(crate) lose_submit_answers: usize,
     /// Calls that fail before anything was done.
-    pub is_submit_away: bool,
-    pub is_heartbeat_away: bool,
-    pub is_session_forgotten: bool,
-    pub is_unwelcoming: bool,
-    pub action: Option<LeaseAction>,
-    pub directive: Option<Directive>,
-    pub lease_ttl: Duration,
+    pub(crate) is_submit_away: bool,
+    pub(crate) is_heartbeat_away: bool,
+    pub(crate) is_session_forgotten: bool,
+    pub(crate) is_unwelcoming: bool,
+    pub(crate) action: Option<LeaseAction>,
+    pub(crate) directive: Option<Directive>,
+    pub(crate) lease_ttl: Duration,
 }
 
 /// A running coordinator.
 #[derive(Clone)]
-pub struct Fake {
+pub(crate) struct Fake {
     state: Arc<Mutex<State>>,
     changes: watch::Sender<u64>,
     address: SocketAddr,
 }
 
-pub const SESSION: &str = "67e55044-10b1-426f-9247-bb680e5fe0c8";
+pub(crate) const SESSION: &str = "67e55044-10b1-426f-9247-bb680e5fe0c8";
 
 impl Fake {
-    pub async fn start(jobs: impl IntoIterator<Item = JobSpec>) -> Fake {
+    pub(crate) async fn start(jobs: impl IntoIterator<Item = JobSpec>) -> Fake {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let state = State {
             queue: jobs.into_iter().map(Some).collect(),
@@ -72,19 +73,19 @@ impl Fake {
         fake
     }
 
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// Looks at or changes the state.
-    pub fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
+    pub(crate) fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
         let outcome = look(&mut self.state.lock().unwrap());
         self.changes.send_modify(|n| *n += 1);
         outcome
     }
 
     /// Waits until the state is so.
-    pub async fn until(&self, is_so: impl Fn(&State) -> bool) {
+    pub(crate) async fn until(&self, is_so: impl Fn(&State) -> bool) {
         let mut changes = self.changes.subscribe();
         let waiting = async {
             while !is_so(&self.state.lock().unwrap()) {
