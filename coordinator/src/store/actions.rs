@@ -37,7 +37,10 @@ impl Store {
         .await?;
         let Some(former) = former else { return Ok(false) };
         let detail = format!("priority {former} to {priority}");
-        let event = EventToWrite { hunt: Some(id), ..EventToWrite::new(&self.actor, EventKind::HuntPriority, &detail) };
+        let event = EventToWrite {
+            hunt: Some(id),
+            ..EventToWrite::new(&self.actor, EventKind::HuntPriority, &detail)
+        };
         tx.write_event(&event).await?;
         tx.commit().await?;
         Ok(true)
@@ -78,7 +81,11 @@ impl Store {
             WorkerAction::Quarantine(reason) => (EventKind::WorkerQuarantined, reason.clone()),
             WorkerAction::Trust => (EventKind::WorkerTrusted, "its strikes are forgotten".to_owned()),
         };
-        tx.write_event(&EventToWrite { worker_id: Some(id), ..EventToWrite::new(&self.actor, kind, &detail) }).await?;
+        tx.write_event(&EventToWrite {
+            worker_id: Some(id),
+            ..EventToWrite::new(&self.actor, kind, &detail)
+        })
+        .await?;
         tx.commit().await?;
         Ok(true)
     }
@@ -108,7 +115,11 @@ impl Store {
                 _ => format!("{n_jobs} jobs"),
             };
             let job = (jobs.len() == 1).then(|| jobs[0]);
-            tx.write_event(&EventToWrite { job, ..EventToWrite::new(&self.actor, EventKind::JobRequeued, &detail) }).await?;
+            tx.write_event(&EventToWrite {
+                job,
+                ..EventToWrite::new(&self.actor, EventKind::JobRequeued, &detail)
+            })
+            .await?;
             tx.commit().await?;
         }
         Ok(n_jobs)
@@ -118,7 +129,12 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Database`].
-    pub async fn parked_alike(&self, hunt_id: HuntId, outcome: &str, error: &str) -> Result<Vec<JobId>, StoreError> {
+    pub async fn parked_alike(
+        &self,
+        hunt_id: HuntId,
+        outcome: &str,
+        error: &str,
+    ) -> Result<Vec<JobId>, StoreError> {
         let ids = sqlx::query_scalar!(
             r#"
             SELECT j.id AS "id!"

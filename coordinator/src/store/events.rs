@@ -19,12 +19,16 @@ pub enum EventKind {
     HuntDone,
     /// A hunt was cancelled.
     HuntCancelled,
+    /// A hunt got another priority.
+    HuntPriority,
     /// A lease ran out.
     JobExpired,
     /// An attempt failed.
     JobFailed,
     /// A job failed too often.
     JobParked,
+    /// A parked job was put back on the queue.
+    JobRequeued,
     /// A worker said hello.
     WorkerJoined,
     /// A worker took its leave or was given up.
@@ -33,6 +37,10 @@ pub enum EventKind {
     WorkerStruck,
     /// A worker gets no more leases.
     WorkerQuarantined,
+    /// A worker is trusted again.
+    WorkerTrusted,
+    /// A worker was told to run, drain or stop.
+    WorkerDirected,
     /// A board of a new largest par for its lot was stored.
     RecordFound,
     /// The default partition of boards is in use.
@@ -42,6 +50,30 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// All of them.
+    pub const ALL: [EventKind; 20] = [
+        EventKind::HuntCreated,
+        EventKind::HuntExtended,
+        EventKind::HuntPaused,
+        EventKind::HuntResumed,
+        EventKind::HuntDone,
+        EventKind::HuntCancelled,
+        EventKind::HuntPriority,
+        EventKind::JobExpired,
+        EventKind::JobFailed,
+        EventKind::JobParked,
+        EventKind::JobRequeued,
+        EventKind::WorkerJoined,
+        EventKind::WorkerLeft,
+        EventKind::WorkerStruck,
+        EventKind::WorkerQuarantined,
+        EventKind::WorkerTrusted,
+        EventKind::WorkerDirected,
+        EventKind::RecordFound,
+        EventKind::BoardsBeyond,
+        EventKind::BoardsImported,
+    ];
+
     /// As the database spells it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -51,13 +83,17 @@ impl EventKind {
             EventKind::HuntResumed => "hunt_resumed",
             EventKind::HuntDone => "hunt_done",
             EventKind::HuntCancelled => "hunt_cancelled",
+            EventKind::HuntPriority => "hunt_priority",
             EventKind::JobExpired => "job_expired",
             EventKind::JobFailed => "job_failed",
             EventKind::JobParked => "job_parked",
+            EventKind::JobRequeued => "job_requeued",
             EventKind::WorkerJoined => "worker_joined",
             EventKind::WorkerLeft => "worker_left",
             EventKind::WorkerStruck => "worker_struck",
             EventKind::WorkerQuarantined => "worker_quarantined",
+            EventKind::WorkerTrusted => "worker_trusted",
+            EventKind::WorkerDirected => "worker_directed",
             EventKind::RecordFound => "record_found",
             EventKind::BoardsBeyond => "boards_beyond",
             EventKind::BoardsImported => "boards_imported",

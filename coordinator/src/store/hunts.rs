@@ -152,7 +152,7 @@ impl Store {
         let detail = format!("{} {}, {}", hunt.name, hunt.space.lot(), hunt.strategy.as_str());
         let event = EventToWrite {
             hunt: Some(hunt.id),
-            ..EventToWrite::new("operator", kind, &detail)
+            ..EventToWrite::new(&self.actor, kind, &detail)
         };
         tx.write_event(&event).await?;
         tx.commit().await?;
@@ -244,7 +244,7 @@ impl Store {
         if n_rows == 1 {
             let event = EventToWrite {
                 hunt: Some(id),
-                ..EventToWrite::new("operator", kind, "")
+                ..EventToWrite::new(&self.actor, kind, "")
             };
             self.write_event(&event).await?;
         }

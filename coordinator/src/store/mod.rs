@@ -4,6 +4,7 @@
 //! Time is the database's. What a worker claims goes into columns that say so; what stands in `boards` was handed
 //! over by [`crate::prove`].
 
+mod actions;
 mod batches;
 mod boards;
 mod challenges;
@@ -14,11 +15,14 @@ mod hunts;
 mod jobs;
 mod leases;
 mod packs;
+mod pages;
 mod planning;
+mod series;
 mod views;
 mod workers;
 
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::migrate::{MigrateError, Migrator};
@@ -26,6 +30,7 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{PgPool, Postgres, Transaction};
 use thiserror::Error;
 
+pub use actions::WorkerAction;
 pub use batches::{BatchOrigin, BatchToStore, RejectionToStore};
 pub use boards::{BoardFilter, BoardRow, ExportError, ParCount};
 pub use challenges::{Challenge, Reservation, ReserveError};
@@ -35,7 +40,13 @@ pub use hunts::{CreateHuntError, HuntProgress, HuntRecord, HuntState};
 pub use jobs::{AttemptRecord, JobFilter, JobRecord, JobState};
 pub use leases::{BeatOutcome, Expired};
 pub use packs::{Measure, PackFilter, PackSort, PackStanding};
+pub use pages::{
+    AttemptLine, BOARDS_A_PAGE, BoardLine, BoardPage, BoardQuery, CensusLine, EVENTS_A_PAGE, EventLine,
+    EventQuery, FarmNow, HuntLine, HuntTotals, JOBS_A_PAGE, JobLine, JobQuery, JobSort, LotBest, ParkedGroup,
+    Provenance, RejectedGroup, RejectedLine, WORKERS_A_PAGE, WorkerLine, WorkerQuery, WorkerSort,
+};
 pub use planning::{HuntToPlan, JobToInsert, Measured, StartsQuery};
+pub use series::{FarmPoint, HuntPoint, SAMPLE_EVERY, Window, WorkerPoint};
 pub use views::{AnalysisView, ViewRows};
 pub use workers::{LeaseOrigin, WorkerRecord, WorkerStanding};
 
@@ -50,6 +61,8 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug)]
 pub struct Store {
     pool: PgPool,
+    /// Who acts, for the events.
+    actor: Arc<str>,
 }
 
 /// Several statements that take effect together or not at all.
@@ -121,12 +134,24 @@ impl Store {
             .acquire_timeout(ACQUIRE_TIMEOUT)
             .connect_with(options)
             .await?;
-        Ok(Store { pool })
+        Ok(Store::from_pool(pool))
     }
 
     /// The database behind a pool that is open already.
     pub fn from_pool(pool: PgPool) -> Store {
-        Store { pool }
+        Store {
+            pool,
+            actor: "operator".into(),
+        }
+    }
+
+    /// The same database, with this name in the events of what is done through it; without it, `operator`.
+    #[must_use]
+    pub fn acting_as(&self, actor: &str) -> Store {
+        Store {
+            pool: self.pool.clone(),
+            actor: actor.into(),
+        }
     }
 
     /// Brings the database up to this version; does nothing if it is.

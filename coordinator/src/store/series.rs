@@ -32,7 +32,13 @@ pub enum Window {
 
 impl Window {
     /// All, shortest first.
-    pub const ALL: [Window; 5] = [Window::Hour, Window::SixHours, Window::Day, Window::Week, Window::All];
+    pub const ALL: [Window; 5] = [
+        Window::Hour,
+        Window::SixHours,
+        Window::Day,
+        Window::Week,
+        Window::All,
+    ];
 
     /// As addresses of pages spell it.
     pub fn as_str(self) -> &'static str {
@@ -246,10 +252,18 @@ impl Store {
 
     async fn forget_samples(&self) -> Result<(), StoreError> {
         for (grain_s, days) in [(FINE_S, 1), (COARSE_S, 366)] {
-            let kept = PgInterval { months: 0, days, microseconds: 0 };
-            sqlx::query!("DELETE FROM farm_samples WHERE grain_s = $1 AND at < now() - $2::interval", grain_s, kept)
-                .execute(&self.pool)
-                .await?;
+            let kept = PgInterval {
+                months: 0,
+                days,
+                microseconds: 0,
+            };
+            sqlx::query!(
+                "DELETE FROM farm_samples WHERE grain_s = $1 AND at < now() - $2::interval",
+                grain_s,
+                kept
+            )
+            .execute(&self.pool)
+            .await?;
             // The last sample of a hunt stays for as long as the hunt: lists of hunts read their totals from it.
             sqlx::query!(
                 r#"

@@ -41,7 +41,10 @@ pub struct TokenRule {
 
 impl fmt::Debug for TokenRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TokenRule").field("name", &self.name).field("role", &self.role).finish_non_exhaustive()
+        f.debug_struct("TokenRule")
+            .field("name", &self.name)
+            .field("role", &self.role)
+            .finish_non_exhaustive()
     }
 }
 
@@ -86,9 +89,14 @@ impl FromStr for TokenRule {
 
     fn from_str(text: &str) -> Result<TokenRule, AccessError> {
         let mut parts = text.trim().splitn(3, ':');
-        let name = parts.next().filter(|name| !name.is_empty()).ok_or(AccessError::TokenRule("the name is empty"))?;
+        let name = parts
+            .next()
+            .filter(|name| !name.is_empty())
+            .ok_or(AccessError::TokenRule("the name is empty"))?;
         if name.chars().count() > 60 || name.chars().any(char::is_control) {
-            return Err(AccessError::TokenRule("the name is longer than 60 characters or holds control characters"));
+            return Err(AccessError::TokenRule(
+                "the name is longer than 60 characters or holds control characters",
+            ));
         }
         let role = match parts.next() {
             Some("viewer") => Role::Viewer,
@@ -98,7 +106,11 @@ impl FromStr for TokenRule {
         let mut digest = [0; 32];
         hex::decode_to_slice(parts.next().unwrap_or_default(), &mut digest)
             .map_err(|_| AccessError::TokenRule("the digest is not 64 hexadecimal digits"))?;
-        Ok(TokenRule { name: name.to_owned(), role, digest })
+        Ok(TokenRule {
+            name: name.to_owned(),
+            role,
+            digest,
+        })
     }
 }
 
@@ -131,17 +143,36 @@ impl AccessRules {
 
     /// Who asks; `None`: nobody that may look.
     pub(crate) fn visitor(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> Option<Visitor> {
-        let csrf = cookie(headers, CSRF_COOKIE).filter(|csrf| is_csrf(csrf)).map(str::to_owned);
+        let csrf = cookie(headers, CSRF_COOKIE)
+            .filter(|csrf| is_csrf(csrf))
+            .map(str::to_owned);
         let (csrf, has_cookie) = csrf.map_or_else(|| (new_csrf(), false), |csrf| (csrf, true));
-        let visitor = |name: &str, role, how| Some(Visitor { name: name.to_owned(), role, how, csrf, has_cookie });
+        let visitor = |name: &str, role, how| {
+            Some(Visitor {
+                name: name.to_owned(),
+                role,
+                how,
+                csrf,
+                has_cookie,
+            })
+        };
         if let Some(proxy) = &self.proxy
             && peer.is_some_and(|peer| proxy.from.contains(&peer.to_canonical()))
-            && let Some(name) = headers.get(&proxy.header).and_then(|name| name.to_str().ok()).filter(|name| !name.is_empty())
+            && let Some(name) = headers
+                .get(&proxy.header)
+                .and_then(|name| name.to_str().ok())
+                .filter(|name| !name.is_empty())
         {
-            let role = if proxy.operators.iter().any(|operator| operator == name) { Role::Operator } else { Role::Viewer };
+            let role = if proxy.operators.iter().any(|operator| operator == name) {
+                Role::Operator
+            } else {
+                Role::Viewer
+            };
             return visitor(name, role, How::Proxy);
         }
-        let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+        let bearer = headers
+            .get(AUTHORIZATION)
+            .and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
         if let Some((name, role)) = bearer.and_then(|token| self.holder(token)) {
             return visitor(name, role, How::Bearer);
         }
@@ -223,7 +254,13 @@ impl Visitor {
 
     #[cfg(test)]
     pub(crate) fn for_tests(role: Role) -> Visitor {
-        Visitor { name: "anna".into(), role, how: How::Cookie, csrf: "0".repeat(32), has_cookie: true }
+        Visitor {
+            name: "anna".into(),
+            role,
+            how: How::Cookie,
+            csrf: "0".repeat(32),
+            has_cookie: true,
+        }
     }
 }
 
@@ -239,13 +276,17 @@ fn is_same_origin(headers: &HeaderMap) -> bool {
 }
 
 fn is_local_name(headers: &HeaderMap) -> bool {
-    let Some(host) = headers.get(HOST).and_then(|host| host.to_str().ok()) else { return true };
+    let Some(host) = headers.get(HOST).and_then(|host| host.to_str().ok()) else {
+        return true;
+    };
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
         _ => host,
     };
     let bare = name.trim_start_matches('[').trim_end_matches(']');
-    name == "localhost" || name.ends_with(".localhost") || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    name == "localhost"
+        || name.ends_with(".localhost")
+        || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
@@ -273,31 +314,53 @@ mod tests {
 
     fn rules() -> AccessRules {
         let digest = hex::encode(Sha256::digest(b"hound"));
-        AccessRules { tokens: vec![format!("anna:operator:{digest}").parse().unwrap()], proxy: None }
+        AccessRules {
+            tokens: vec![format!("anna:operator:{digest}").parse().unwrap()],
+            proxy: None,
+        }
     }
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
-        pairs.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
+        pairs
+            .iter()
+            .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
+            .collect()
     }
 
     #[test]
     fn off_loopback_needs_a_rule() {
         let anywhere = "0.0.0.0:7401".parse().unwrap();
-        assert_eq!(AccessRules::default().check(anywhere), Err(AccessError::Open(anywhere)));
+        assert_eq!(
+            AccessRules::default().check(anywhere),
+            Err(AccessError::Open(anywhere))
+        );
         assert_eq!(rules().check(anywhere), Ok(()));
-        assert_eq!(AccessRules::default().check("127.0.0.1:7401".parse().unwrap()), Ok(()));
-        assert_eq!(AccessRules::default().check("[::1]:7401".parse().unwrap()), Ok(()));
+        assert_eq!(
+            AccessRules::default().check("127.0.0.1:7401".parse().unwrap()),
+            Ok(())
+        );
+        assert_eq!(
+            AccessRules::default().check("[::1]:7401".parse().unwrap()),
+            Ok(())
+        );
     }
 
     #[test]
     fn a_token_is_known_by_its_digest() {
         let rules = rules();
         assert_eq!(rules.visitor(&headers(&[]), None), None);
-        assert_eq!(rules.visitor(&headers(&[("authorization", "Bearer fox")]), None), None);
-        let visitor = rules.visitor(&headers(&[("authorization", "Bearer hound")]), None).unwrap();
+        assert_eq!(
+            rules.visitor(&headers(&[("authorization", "Bearer fox")]), None),
+            None
+        );
+        let visitor = rules
+            .visitor(&headers(&[("authorization", "Bearer hound")]), None)
+            .unwrap();
         assert!(visitor.may_act());
         assert_eq!(visitor.actor(), "operator anna");
-        let visitor = rules.visitor(&headers(&[("cookie", "a=b; parforce_token=hound")]), None).unwrap();
+        let visitor = rules
+            .visitor(&headers(&[("cookie", "a=b; parforce_token=hound")]), None)
+            .unwrap();
         assert!(visitor.may_leave());
     }
 
@@ -307,7 +370,11 @@ mod tests {
             let error = text.parse::<TokenRule>().unwrap_err().to_string();
             assert!(!error.contains("secret"), "{error}");
         }
-        assert!(format!("anna:viewer:{DIGEST_OF_HOUND}").parse::<TokenRule>().is_ok());
+        assert!(
+            format!("anna:viewer:{DIGEST_OF_HOUND}")
+                .parse::<TokenRule>()
+                .is_ok()
+        );
         assert!(!format!("{:?}", rules()).contains(&hex::encode(Sha256::digest(b"hound"))));
     }
 
@@ -318,29 +385,53 @@ mod tests {
             from: vec!["10.0.0.1".parse().unwrap()],
             operators: vec!["anna".into()],
         };
-        let rules = AccessRules { tokens: vec![], proxy: Some(proxy) };
+        let rules = AccessRules {
+            tokens: vec![],
+            proxy: Some(proxy),
+        };
         let asked = headers(&[("x-forwarded-user", "anna")]);
-        assert!(rules.visitor(&asked, Some("10.0.0.1".parse().unwrap())).unwrap().may_act());
+        assert!(
+            rules
+                .visitor(&asked, Some("10.0.0.1".parse().unwrap()))
+                .unwrap()
+                .may_act()
+        );
         assert_eq!(rules.visitor(&asked, Some("10.0.0.2".parse().unwrap())), None);
         assert_eq!(rules.visitor(&asked, None), None);
         let bert = headers(&[("x-forwarded-user", "bert")]);
-        assert!(!rules.visitor(&bert, Some("10.0.0.1".parse().unwrap())).unwrap().may_act());
+        assert!(
+            !rules
+                .visitor(&bert, Some("10.0.0.1".parse().unwrap()))
+                .unwrap()
+                .may_act()
+        );
     }
 
     #[test]
     fn a_foreign_name_for_this_machine_is_no_visitor() {
         let rules = AccessRules::default();
         for host in ["localhost:7401", "127.0.0.1:7401", "[::1]:7401", "localhost"] {
-            assert!(rules.visitor(&headers(&[("host", host)]), None).is_some(), "{host}");
+            assert!(
+                rules.visitor(&headers(&[("host", host)]), None).is_some(),
+                "{host}"
+            );
         }
-        assert_eq!(rules.visitor(&headers(&[("host", "evil.example:7401")]), None), None);
+        assert_eq!(
+            rules.visitor(&headers(&[("host", "evil.example:7401")]), None),
+            None
+        );
     }
 
     #[test]
     fn a_form_is_ours_if_cookie_field_and_origin_agree() {
         let rules = AccessRules::default();
         let token = "0123456789abcdef0123456789abcdef";
-        let with = |site: &str| headers(&[("cookie", &format!("parforce_form={token}")), ("sec-fetch-site", site)]);
+        let with = |site: &str| {
+            headers(&[
+                ("cookie", &format!("parforce_form={token}")),
+                ("sec-fetch-site", site),
+            ])
+        };
         let ours = with("same-origin");
         let visitor = rules.visitor(&ours, None).unwrap();
         assert!(visitor.sent(&ours, Some(token)));
@@ -348,6 +439,9 @@ mod tests {
         assert!(!visitor.sent(&ours, None));
         assert!(!visitor.sent(&with("cross-site"), Some(token)));
         let fresh = rules.visitor(&headers(&[]), None).unwrap();
-        assert!(!fresh.sent(&headers(&[]), Some(fresh.csrf())), "the cookie was never sent back");
+        assert!(
+            !fresh.sent(&headers(&[]), Some(fresh.csrf())),
+            "the cookie was never sent back"
+        );
     }
 }

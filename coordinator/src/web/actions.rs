@@ -25,7 +25,11 @@ const MAX_REASON_CHARS: usize = 200;
 fn accepted(visitor: &Visitor, headers: &HeaderMap, body: &str) -> Result<Fields, Box<Response>> {
     let fields = Fields::parse(body);
     if !visitor.may_act() {
-        return Err(Box::new(refusal(visitor, StatusCode::FORBIDDEN, "You may look, but not act. An operator can.")));
+        return Err(Box::new(refusal(
+            visitor,
+            StatusCode::FORBIDDEN,
+            "You may look, but not act. An operator can.",
+        )));
     }
     if !visitor.sent(headers, fields.get(CSRF_FIELD)) {
         let why = "This form was not sent from a page of this dashboard, or has lain open for too long. Nothing was done.";
@@ -35,7 +39,11 @@ fn accepted(visitor: &Visitor, headers: &HeaderMap, body: &str) -> Result<Fields
 }
 
 fn refusal(visitor: &Visitor, status: StatusCode, why: impl Display) -> Response {
-    let page = Page { tab: None, ..Page::new("Not done", Tab::Overview, time::OffsetDateTime::UNIX_EPOCH) }.still(html! {
+    let page = Page {
+        tab: None,
+        ..Page::new("Not done", Tab::Overview, time::OffsetDateTime::UNIX_EPOCH)
+    }
+    .still(html! {
         (parts::notice(Mood::Bad, &html! { p { (why.to_string()) } }))
         div.actions { a.button href="/" { "To the overview" } }
     });
@@ -45,7 +53,11 @@ fn refusal(visitor: &Visitor, status: StatusCode, why: impl Display) -> Response
 fn ended(done: Result<bool, StoreError>, visitor: &Visitor, back: &str) -> Response {
     match done {
         Ok(true) => Redirect::to(back).into_response(),
-        Ok(false) => refusal(visitor, StatusCode::CONFLICT, "Nothing was done: its state has changed since the page was shown, or it does not exist."),
+        Ok(false) => refusal(
+            visitor,
+            StatusCode::CONFLICT,
+            "Nothing was done: its state has changed since the page was shown, or it does not exist.",
+        ),
         Err(error) => away(&error, visitor, back),
     }
 }
@@ -69,7 +81,11 @@ pub(super) async fn create_hunt(
         Err(wrong) => wrong,
     };
     match new_hunt::form(&seat, &visitor, &fields, &wrong).await {
-        Ok(page) => (StatusCode::UNPROCESSABLE_ENTITY, page.framed("/hunts/new", &visitor)).into_response(),
+        Ok(page) => (
+            StatusCode::UNPROCESSABLE_ENTITY,
+            page.framed("/hunts/new", &visitor),
+        )
+            .into_response(),
         Err(error) => away(&error, &visitor, "/hunts/new"),
     }
 }
@@ -95,7 +111,13 @@ pub(super) async fn act_on_hunt(
         HuntQuestion::Cancel => store.cancel_hunt(hunt).await,
         HuntQuestion::Priority => match fields.number::<i32>("priority").filter(|p| p.abs() <= 1_000) {
             Some(priority) => store.set_priority(hunt, priority).await,
-            None => return refusal(&visitor, StatusCode::UNPROCESSABLE_ENTITY, "A priority is a whole number from −1000 to 1000."),
+            None => {
+                return refusal(
+                    &visitor,
+                    StatusCode::UNPROCESSABLE_ENTITY,
+                    "A priority is a whole number from −1000 to 1000.",
+                );
+            }
         },
     };
     seat.work_may_wait();
@@ -113,18 +135,29 @@ pub(super) async fn act_on_worker(
         Ok(fields) => fields,
         Err(refused) => return *refused,
     };
-    let Some(question) = WorkerQuestion::parse(&question) else { return StatusCode::NOT_FOUND.into_response() };
+    let Some(question) = WorkerQuestion::parse(&question) else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
     let action = match question {
         WorkerQuestion::Run => WorkerAction::Direct(Directive::Run),
         WorkerQuestion::Drain => WorkerAction::Direct(Directive::Drain),
         WorkerQuestion::Stop => WorkerAction::Direct(Directive::Stop),
         WorkerQuestion::Trust => WorkerAction::Trust,
         WorkerQuestion::Quarantine => {
-            let reason: String = fields.get("reason").unwrap_or("no reason was given").chars().take(MAX_REASON_CHARS).collect();
+            let reason: String = fields
+                .get("reason")
+                .unwrap_or("no reason was given")
+                .chars()
+                .take(MAX_REASON_CHARS)
+                .collect();
             WorkerAction::Quarantine(reason)
         }
     };
-    let done = seat.store.acting_as(&visitor.actor()).act_on_worker(id, &action).await;
+    let done = seat
+        .store
+        .acting_as(&visitor.actor())
+        .act_on_worker(id, &action)
+        .await;
     ended(done, &visitor, &format!("/workers/{id}"))
 }
 
@@ -138,8 +171,15 @@ pub(super) async fn requeue_job(
     if let Err(refused) = accepted(&visitor, &headers, &body) {
         return *refused;
     }
-    let Ok(job) = JobId::new(id) else { return StatusCode::NOT_FOUND.into_response() };
-    let done = seat.store.acting_as(&visitor.actor()).requeue_jobs(&[job]).await.map(|n| n == 1);
+    let Ok(job) = JobId::new(id) else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    let done = seat
+        .store
+        .acting_as(&visitor.actor())
+        .requeue_jobs(&[job])
+        .await
+        .map(|n| n == 1);
     seat.work_may_wait();
     ended(done, &visitor, &format!("/jobs/{id}"))
 }
@@ -158,8 +198,17 @@ pub(super) async fn requeue_alike(
     let (Some(hunt), Some(outcome)) = (hunt, fields.get("outcome")) else {
         return StatusCode::NOT_FOUND.into_response();
     };
-    let done = match seat.store.parked_alike(hunt, outcome, fields.get("error").unwrap_or_default()).await {
-        Ok(jobs) => seat.store.acting_as(&visitor.actor()).requeue_jobs(&jobs).await.map(|n| n > 0),
+    let done = match seat
+        .store
+        .parked_alike(hunt, outcome, fields.get("error").unwrap_or_default())
+        .await
+    {
+        Ok(jobs) => seat
+            .store
+            .acting_as(&visitor.actor())
+            .requeue_jobs(&jobs)
+            .await
+            .map(|n| n > 0),
         Err(error) => Err(error),
     };
     seat.work_may_wait();

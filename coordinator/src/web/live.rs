@@ -19,7 +19,11 @@ use super::{Seat, pages};
 
 /// A page's blocks as a stream of events (`blocks`, an object of names and markup: first all of them, then those that
 /// changed; `beat` when nothing could be read), or once as JSON with `once=1`.
-pub(super) async fn live(State(seat): State<Seat>, Extension(visitor): Extension<Visitor>, uri: Uri) -> Response {
+pub(super) async fn live(
+    State(seat): State<Seat>,
+    Extension(visitor): Extension<Visitor>,
+    uri: Uri,
+) -> Response {
     let fields = Fields::parse(uri.query().unwrap_or_default());
     let Some(route) = fields.get("page").and_then(Route::parse_address) else {
         return StatusCode::NOT_FOUND.into_response();
@@ -35,11 +39,18 @@ pub(super) async fn live(State(seat): State<Seat>, Extension(visitor): Extension
     // Without this a coordinator would wait for every open page before it ends.
     let events = changes(seat, route, visitor).take_until(shutdown.cancelled_owned());
     // Proxies that collect answers before they pass them on are asked not to.
-    ([("x-accel-buffering", "no")], Sse::new(events).keep_alive(KeepAlive::default())).into_response()
+    (
+        [("x-accel-buffering", "no")],
+        Sse::new(events).keep_alive(KeepAlive::default()),
+    )
+        .into_response()
 }
 
 fn blocks(page: &Page) -> HashMap<&'static str, String> {
-    let mut blocks: HashMap<_, _> = page.live_blocks().map(|(id, html)| (id, html.to_owned())).collect();
+    let mut blocks: HashMap<_, _> = page
+        .live_blocks()
+        .map(|(id, html)| (id, html.to_owned()))
+        .collect();
     blocks.insert("as-of", page.as_of_line().into_string());
     blocks
 }
@@ -56,7 +67,9 @@ fn changes(seat: Seat, route: Route, visitor: Visitor) -> impl Stream<Item = Res
                     let mut changed = blocks(&page);
                     changed.retain(|id, html| sent.get(id) != Some(html));
                     sent.extend(changed.iter().map(|(id, html)| (*id, html.clone())));
-                    Event::default().event("blocks").data(serde_json::to_string(&changed).expect("text is JSON"))
+                    Event::default()
+                        .event("blocks")
+                        .data(serde_json::to_string(&changed).expect("text is JSON"))
                 }
                 // The page stays as it is, with the time its data are of; the reader sees that it does not move.
                 Ok(None) | Err(_) => Event::default().event("beat").data("-"),

@@ -1,80 +1,298 @@
-//! Pages for people, health for machines. All state is read from the store, at most once a request.
+//! The dashboard: pages rendered here, readable without a script, live with one.
+//!
+//! Decides how the farm is shown and who may act through the pages. All state is in Postgres: a page is a function of what
+//! [`Store`] reads, so any coordinator can serve any page, and a restart loses nothing.
 
-mod overview;
+pub mod access;
+mod actions;
+mod assets;
+mod charts;
+mod live;
+mod machine;
+mod page;
+mod pages;
+mod parts;
+mod route;
+mod sampler;
+mod solved;
+mod words;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
-use axum::extract::State;
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use axum::routing::get;
-use tracing::error;
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::header::{CACHE_CONTROL, HeaderName, HeaderValue, SET_COOKIE};
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use maud::{Markup, html};
+use proto::convert::NewHunt;
+use tokio_util::sync::CancellationToken;
 
 use crate::Shared;
-use crate::store::StoreError;
+use crate::grpc::operator::drawn_seed;
+use crate::store::{CreateHuntError, HuntRecord, Store, StoreError};
 
-/// Everything that the web address answers.
-pub fn router(shared: Arc<Shared>) -> Router {
-    Router::new()
-        .route("/", get(overview::page))
-        .route("/healthz", get(|| async { "alive\n" }))
-        .route("/readyz", get(ready))
-        .route("/metrics", get(metrics))
-        .with_state(shared)
+use access::{AccessRules, TOKEN_COOKIE, Visitor};
+use page::{Page, Tab};
+use route::{Fields, Route};
+
+pub(crate) use sampler::keep_samples;
+
+/// The most bytes of a form.
+const MAX_FORM_BYTES: usize = 64 * 1024;
+
+/// What the pages need. Cheap to clone.
+#[derive(Clone)]
+struct Seat {
+    pub(crate) store: Store,
+    pub(crate) access: Arc<AccessRules>,
+    pub(crate) solver: solved::Solver,
+    /// Ends every stream that is open.
+    pub(crate) shutdown: CancellationToken,
+    /// How often a live page looks again.
+    pub(crate) refresh: Duration,
+    /// Tells calls that wait for work that there may be some.
+    wake: Arc<dyn Fn() + Send + Sync>,
 }
 
-/// Whether calls are served: the database answers, and no shutdown has begun.
-async fn ready(State(shared): State<Arc<Shared>>) -> Response {
-    if shared.shutdown.is_cancelled() {
-        return (StatusCode::SERVICE_UNAVAILABLE, "shutting down\n").into_response();
+impl Seat {
+    /// The seat of a farm. `shutdown` ends the streams of open pages, without which a server never closes.
+    /// `wake` tells calls that wait for work that there may be some.
+    fn new(
+        store: Store,
+        access: AccessRules,
+        shutdown: CancellationToken,
+        wake: impl Fn() + Send + Sync + 'static,
+    ) -> Seat {
+        Seat {
+            store,
+            access: Arc::new(access),
+            solver: solved::Solver::default(),
+            shutdown,
+            refresh: Duration::from_secs(2),
+            wake: Arc::new(wake),
+        }
     }
-    match shared.store.ping().await {
-        Ok(()) => "ready\n".into_response(),
-        Err(error) => (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")).into_response(),
+
+    /// Creates a hunt as this visitor asks for it.
+    async fn create(&self, actor: &str, wish: &NewHunt) -> Result<HuntRecord, CreateHuntError> {
+        let hunt = self
+            .store
+            .acting_as(actor)
+            .create_hunt(wish, drawn_seed())
+            .await?;
+        self.work_may_wait();
+        Ok(hunt)
+    }
+
+    fn work_may_wait(&self) {
+        (self.wake)();
     }
 }
 
-/// Figures in the Prometheus text format, from the store: they outlive the process, and two coordinators agree.
-async fn metrics(State(shared): State<Arc<Shared>>) -> Result<Response, PageError> {
-    let figures = shared.store.figures().await?;
-    let text = format!(
-        "# HELP parforce_boards Boards stored.\n# TYPE parforce_boards gauge\nparforce_boards {}\n\
-         # HELP parforce_jobs Jobs, by state.\n# TYPE parforce_jobs gauge\n\
-         parforce_jobs{{state=\"queued\"}} {}\nparforce_jobs{{state=\"leased\"}} {}\nparforce_jobs{{state=\"parked\"}} {}\n\
-         # HELP parforce_workers Workers that are there.\n# TYPE parforce_workers gauge\nparforce_workers {}\n\
-         # HELP parforce_boards_beyond Whether boards lie in the default partition, which is to stay empty.\n\
-         # TYPE parforce_boards_beyond gauge\nparforce_boards_beyond {}\n",
-        figures.n_boards,
-        figures.n_queued,
-        figures.n_leased,
-        figures.n_parked,
-        figures.n_workers,
-        u8::from(figures.has_boards_beyond),
+/// Everything that the web address answers: pages for people, health and figures for machines.
+pub(crate) fn router(shared: Arc<Shared>) -> Router {
+    let waking = Arc::clone(&shared);
+    let seat = Seat::new(
+        shared.store.clone(),
+        shared.config.access.clone(),
+        shared.shutdown.clone(),
+        move || waking.work.notify_waiters(),
     );
-    Ok((
-        [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")],
-        text,
-    )
-        .into_response())
+    machine::router(shared).merge(dashboard(seat))
 }
 
-/// A page that could not be made.
-struct PageError(StoreError);
+/// The dashboard's routes, to be served with the peer's address
+/// (`into_make_service_with_connect_info::<SocketAddr>()`), without which no proxy is trusted.
+fn dashboard(seat: Seat) -> Router {
+    let guarded = Router::new()
+        .route("/live", get(live::live))
+        .route("/leave", post(leave))
+        .route("/hunts/new", get(show).post(actions::create_hunt))
+        .route("/hunts/{id}/{question}", get(show).post(actions::act_on_hunt))
+        .route("/workers/{id}/{question}", get(show).post(actions::act_on_worker))
+        .route("/jobs/{id}/requeue", get(show).post(actions::requeue_job))
+        .route("/trouble/requeue", get(show).post(actions::requeue_alike))
+        .fallback(get(show))
+        .layer(middleware::from_fn_with_state(seat.clone(), guard));
+    Router::new()
+        .route("/sign-in", get(sign_in_page).post(sign_in))
+        .merge(assets::router())
+        .merge(guarded)
+        .layer(axum::extract::DefaultBodyLimit::max(MAX_FORM_BYTES))
+        .layer(middleware::map_response(secured))
+        .with_state(seat)
+}
 
-impl From<StoreError> for PageError {
-    fn from(error: StoreError) -> PageError {
-        PageError(error)
+/// Lets nobody pass that may not look.
+async fn guard(State(seat): State<Seat>, mut request: Request, next: Next) -> Response {
+    let peer = request
+        .extensions()
+        .get::<ConnectInfo<SocketAddr>>()
+        .map(|peer| peer.0.ip());
+    let Some(visitor) = seat.access.visitor(request.headers(), peer) else {
+        let wants_page = request.method() == axum::http::Method::GET && request.uri().path() != "/live";
+        return if wants_page {
+            Redirect::to("/sign-in").into_response()
+        } else {
+            StatusCode::UNAUTHORIZED.into_response()
+        };
+    };
+    let cookie = visitor.new_cookie();
+    request.extensions_mut().insert(visitor);
+    let mut response = next.run(request).await;
+    if let Some(cookie) = cookie.and_then(|cookie| HeaderValue::from_str(&cookie).ok()) {
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+    response
+}
+
+/// The headers that keep a page to itself.
+async fn secured(mut response: Response) -> Response {
+    let policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; \
+        form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+    let headers = response.headers_mut();
+    let mut set = |name: &'static str, value: &'static str| {
+        headers
+            .entry(HeaderName::from_static(name))
+            .or_insert(HeaderValue::from_static(value));
+    };
+    set("content-security-policy", policy);
+    set("x-content-type-options", "nosniff");
+    set("referrer-policy", "same-origin");
+    set(CACHE_CONTROL.as_str(), "no-store");
+    response
+}
+
+/// Any page.
+async fn show(
+    State(seat): State<Seat>,
+    uri: Uri,
+    axum::Extension(visitor): axum::Extension<Visitor>,
+) -> Response {
+    let address = uri.path_and_query().map_or("/", |address| address.as_str());
+    let Some(route) = Route::parse(uri.path(), uri.query().unwrap_or_default()) else {
+        return not_found(&seat, &visitor, address).await;
+    };
+    match pages::load(&seat, &route, &visitor).await {
+        Ok(Some(page)) => page.framed(address, &visitor).into_response(),
+        Ok(None) => not_found(&seat, &visitor, address).await,
+        Err(error) => away(&error, &visitor, address),
     }
 }
 
-impl IntoResponse for PageError {
-    fn into_response(self) -> Response {
-        error!(error = %self.0, "a page failed in the database");
-        (
-            StatusCode::SERVICE_UNAVAILABLE,
-            "the database is away, come again\n",
+async fn not_found(seat: &Seat, visitor: &Visitor, address: &str) -> Response {
+    let now = match seat.store.now().await {
+        Ok(now) => now,
+        Err(error) => return away(&error, visitor, address),
+    };
+    let content = html! {
+        article.card {
+            h1 { "Nothing here" }
+            p { "There is no page at " code { (address) } ". It may have been mistyped, or what it showed was never stored." }
+            div.actions { a.button.first href="/" { "To the overview" } }
+        }
+    };
+    let page = Page {
+        tab: None,
+        ..Page::new("Nothing here", Tab::Overview, now)
+    }
+    .still(content);
+    (StatusCode::NOT_FOUND, page.framed(address, visitor)).into_response()
+}
+
+/// The database did not answer. The page says so and comes back by itself.
+fn away(error: &StoreError, visitor: &Visitor, address: &str) -> Response {
+    tracing::error!(%error, address, "a page could not be read");
+    let content = html! {
+        article.card {
+            h1 { "The database does not answer" }
+            p { "Nothing is lost: what was acknowledged is stored, and workers keep what is not. This page tries again when it is loaded again." }
+            div.actions { a.button.first href=(address) { "Try again" } }
+        }
+    };
+    let now = time::OffsetDateTime::UNIX_EPOCH;
+    let page = Page {
+        tab: None,
+        ..Page::new("Away", Tab::Overview, now)
+    }
+    .still(content);
+    (StatusCode::SERVICE_UNAVAILABLE, page.framed(address, visitor)).into_response()
+}
+
+/// Where a token is asked for.
+async fn sign_in_page() -> Markup {
+    sign_in_form(None)
+}
+
+fn sign_in_form(wrong: Option<&str>) -> Markup {
+    html! {
+        (maud::DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { "Sign in · Parforce" }
+                link rel="icon" href="/assets/icon.svg" type="image/svg+xml";
+                link rel="stylesheet" href=(assets::CSS_PATH);
+            }
+            body {
+                header.top { div.top-row { a.brand href="/" { (maud::PreEscaped(assets::LOGO)) "Parforce" } } }
+                main #main {
+                    article.card {
+                        h1 { "Sign in" }
+                        form.form method="post" action="/sign-in" {
+                            (parts::forms::field("token", "Token", &html! {
+                                input #token type="password" name="token" required autocomplete="current-password" autofocus
+                                    aria-invalid=[wrong.map(|_| "true")] aria-describedby=[wrong.map(|_| "token-wrong")];
+                            }, Some("Whoever runs this farm gives it out."), wrong))
+                            div.actions { button.first type="submit" { "Sign in" } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+async fn sign_in(State(seat): State<Seat>, headers: HeaderMap, body: String) -> Response {
+    let fields = Fields::parse(&body);
+    let token = fields.get("token").unwrap_or_default();
+    // The cookie holds the token itself, out of reach of scripts: every coordinator can check it, and taking the rule out
+    // of the configuration ends every visit.
+    let is_plain = token
+        .bytes()
+        .all(|b| b.is_ascii_graphic() && !b"\";,\\".contains(&b));
+    if !is_plain || seat.access.holder(token).is_none() {
+        tracing::warn!("a sign-in with an unknown token");
+        return (
+            StatusCode::FORBIDDEN,
+            sign_in_form(Some("This token opens nothing here.")),
         )
-            .into_response()
+            .into_response();
     }
+    let is_tls = headers
+        .get("x-forwarded-proto")
+        .is_some_and(|proto| proto == "https");
+    let secure = if is_tls { "; Secure" } else { "" };
+    let cookie =
+        format!("{TOKEN_COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000{secure}");
+    ([(SET_COOKIE, cookie)], Redirect::to("/")).into_response()
+}
+
+async fn leave(
+    axum::Extension(visitor): axum::Extension<Visitor>,
+    headers: HeaderMap,
+    body: String,
+) -> Response {
+    if !visitor.sent(&headers, Fields::parse(&body).get(access::CSRF_FIELD)) {
+        return StatusCode::FORBIDDEN.into_response();
+    }
+    let cookie = format!("{TOKEN_COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+    ([(SET_COOKIE, cookie)], Redirect::to("/sign-in")).into_response()
 }

@@ -58,7 +58,12 @@ pub(crate) struct Page {
 
 impl Page {
     pub(crate) fn new(title: impl Into<String>, tab: Tab, as_of: OffsetDateTime) -> Page {
-        Page { title: title.into(), tab: Some(tab), as_of, blocks: Vec::new() }
+        Page {
+            title: title.into(),
+            tab: Some(tab),
+            as_of,
+            blocks: Vec::new(),
+        }
     }
 
     /// With one more block that is sent once.

@@ -48,7 +48,11 @@ pub(crate) enum WorkerQuestion {
 pub(crate) enum Requeue {
     Job(i64),
     /// All jobs of a hunt that failed alike.
-    Alike { hunt_id: i64, outcome: String, error: String },
+    Alike {
+        hunt_id: i64,
+        outcome: String,
+        error: String,
+    },
 }
 
 impl HuntQuestion {
@@ -111,7 +115,11 @@ impl Fields {
 
     /// The value of a name; `None`: it is absent or empty.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|pair| pair.0 == name).map(|pair| pair.1.trim()).filter(|value| !value.is_empty())
+        self.0
+            .iter()
+            .find(|pair| pair.0 == name)
+            .map(|pair| pair.1.trim())
+            .filter(|value| !value.is_empty())
     }
 
     /// The value as a number; `None` also where it is none.
@@ -124,7 +132,10 @@ impl Route {
     /// The page at a path with a query; `None`: there is none.
     pub(crate) fn parse(path: &str, query: &str) -> Option<Route> {
         let fields = Fields::parse(query);
-        let window = fields.get("window").and_then(Window::parse).unwrap_or(Window::Hour);
+        let window = fields
+            .get("window")
+            .and_then(Window::parse)
+            .unwrap_or(Window::Hour);
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
         let id = |text: &str| text.parse::<i64>().ok().filter(|id| *id > 0);
         Some(match parts.as_slice() {
@@ -171,7 +182,11 @@ fn job_query(fields: &Fields) -> JobQuery {
         hunt_id: fields.number("hunt"),
         state: fields.get("state").map(str::to_owned),
         kind: fields.get("kind").map(str::to_owned),
-        sort: if fields.get("sort") == Some("oldest") { JobSort::Oldest } else { JobSort::Newest },
+        sort: if fields.get("sort") == Some("oldest") {
+            JobSort::Oldest
+        } else {
+            JobSort::Newest
+        },
         after: fields.number("after"),
     }
 }
@@ -216,10 +231,20 @@ mod tests {
     #[test]
     fn addresses_are_read_into_what_they_ask_for() {
         assert_eq!(Route::parse("/", ""), Some(Route::Overview(Window::Hour)));
-        assert_eq!(Route::parse("/", "window=7d"), Some(Route::Overview(Window::Week)));
-        assert_eq!(Route::parse("/hunts/12/pause", ""), Some(Route::AskHunt(12, HuntQuestion::Pause)));
-        assert_eq!(Route::parse("/boards/9/7x6:ooA", ""), Some(Route::Board(9, "7x6:ooA".into())));
-        let Some(Route::Boards(query)) = Route::parse_address("/boards?lot=7x6&par=9&after=9~7x6%3AooA") else {
+        assert_eq!(
+            Route::parse("/", "window=7d"),
+            Some(Route::Overview(Window::Week))
+        );
+        assert_eq!(
+            Route::parse("/hunts/12/pause", ""),
+            Some(Route::AskHunt(12, HuntQuestion::Pause))
+        );
+        assert_eq!(
+            Route::parse("/boards/9/7x6:ooA", ""),
+            Some(Route::Board(9, "7x6:ooA".into()))
+        );
+        let Some(Route::Boards(query)) = Route::parse_address("/boards?lot=7x6&par=9&after=9~7x6%3AooA")
+        else {
             panic!("boards")
         };
         assert_eq!((query.lot, query.par), (Some((7, 6)), Some(9)));
@@ -228,9 +253,20 @@ mod tests {
 
     #[test]
     fn what_is_no_page_is_none() {
-        for path in ["/nothing", "/hunts/x", "/hunts/0", "/hunts/-1", "/hunts/1/explode", "/boards/9", "/a/b/c/d"] {
+        for path in [
+            "/nothing",
+            "/hunts/x",
+            "/hunts/0",
+            "/hunts/-1",
+            "/hunts/1/explode",
+            "/boards/9",
+            "/a/b/c/d",
+        ] {
             assert_eq!(Route::parse(path, ""), None, "{path}");
         }
-        assert_eq!(Route::parse("/jobs", "hunt=x&after=y"), Some(Route::Jobs(JobQuery::default())));
+        assert_eq!(
+            Route::parse("/jobs", "hunt=x&after=y"),
+            Some(Route::Jobs(JobQuery::default()))
+        );
     }
 }

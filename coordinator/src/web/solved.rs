@@ -36,7 +36,10 @@ pub(crate) struct Solver {
 
 impl Default for Solver {
     fn default() -> Solver {
-        Solver { kept: Arc::default(), turns: Arc::new(Semaphore::new(MAX_AT_ONCE)) }
+        Solver {
+            kept: Arc::default(),
+            turns: Arc::new(Semaphore::new(MAX_AT_ONCE)),
+        }
     }
 }
 
@@ -63,7 +66,9 @@ impl Solver {
 
     fn kept(&self, canonical: &str) -> Option<Arc<Solved>> {
         let kept = self.kept.lock().expect("no holder of the lock panics");
-        kept.iter().find(|entry| entry.0 == canonical).map(|entry| Arc::clone(&entry.1))
+        kept.iter()
+            .find(|entry| entry.0 == canonical)
+            .map(|entry| Arc::clone(&entry.1))
     }
 }
 
@@ -73,7 +78,9 @@ fn compute(board: &Board) -> Solved {
     let cluster = Explorer::new().explore(board, limit).ok();
     Solved {
         steps: answer.as_ref().map_or(0, |answer| answer.steps),
-        solution: answer.filter(|answer| answer.par.is_some()).map(|answer| answer.solution),
+        solution: answer
+            .filter(|answer| answer.par.is_some())
+            .map(|answer| answer.solution),
         histogram: cluster.map(|cluster| cluster.histogram),
     }
 }

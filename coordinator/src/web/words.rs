@@ -10,7 +10,9 @@ pub(crate) const NOTHING: &str = "–";
 
 /// A whole number, all its digits, in groups of three: `35,021,774`.
 pub(crate) fn count(n: impl TryInto<i128>) -> String {
-    let Ok(n) = n.try_into() else { return NOTHING.into() };
+    let Ok(n) = n.try_into() else {
+        return NOTHING.into();
+    };
     let digits = n.unsigned_abs().to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3 + 1);
     if n < 0 {
@@ -60,7 +62,11 @@ pub(crate) fn share(part: f64) -> String {
         return NOTHING.into();
     }
     let percent = part * 100.0;
-    if percent > 0.0 && percent < 1.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+    if percent > 0.0 && percent < 1.0 {
+        format!("{percent:.1} %")
+    } else {
+        format!("{percent:.0} %")
+    }
 }
 
 /// A length of time in its two largest units: `3 d 4 h`, `12 min`, `8 s`.
@@ -83,7 +89,11 @@ pub(crate) fn ago(at: OffsetDateTime, now: OffsetDateTime) -> String {
     if past.is_negative() {
         return format!("in {}", coarse(-past));
     }
-    if past < Duration::seconds(2) { "just now".into() } else { format!("{} ago", coarse(past)) }
+    if past < Duration::seconds(2) {
+        "just now".into()
+    } else {
+        format!("{} ago", coarse(past))
+    }
 }
 
 /// A length of time in its largest unit.
@@ -104,12 +114,24 @@ pub(crate) fn instant(at: OffsetDateTime) -> String {
 
 /// An instant in full without its zone, for tables whose head names it.
 pub(crate) fn stamp(at: OffsetDateTime) -> String {
-    format!("{} {:02}:{:02}:{:02}", at.date(), at.hour(), at.minute(), at.second())
+    format!(
+        "{} {:02}:{:02}:{:02}",
+        at.date(),
+        at.hour(),
+        at.minute(),
+        at.second()
+    )
 }
 
 /// An instant for machines (RFC 3339).
 pub(crate) fn machine(at: OffsetDateTime) -> String {
-    format!("{}T{:02}:{:02}:{:02}Z", at.date(), at.hour(), at.minute(), at.second())
+    format!(
+        "{}T{:02}:{:02}:{:02}Z",
+        at.date(),
+        at.hour(),
+        at.minute(),
+        at.second()
+    )
 }
 
 /// A value, or a dash.
@@ -171,10 +193,22 @@ mod tests {
 
     #[test]
     fn figures_have_three_digits() {
-        let figures = [0.0, 0.314, 7.0, 99.94, 842.0, 9_999.0, 15_300.0, 1_530_000.0, 2.5e9];
+        let figures = [
+            0.0,
+            0.314,
+            7.0,
+            99.94,
+            842.0,
+            9_999.0,
+            15_300.0,
+            1_530_000.0,
+            2.5e9,
+        ];
         assert_eq!(
             figures.map(figure),
-            ["0", "0.31", "7", "99.9", "842", "9,999", "15.3 k", "1.53 M", "2.50 G"]
+            [
+                "0", "0.31", "7", "99.9", "842", "9,999", "15.3 k", "1.53 M", "2.50 G"
+            ]
         );
         assert_eq!(figure(f64::NAN), NOTHING);
     }
@@ -182,7 +216,18 @@ mod tests {
     #[test]
     fn lengths_of_time_name_two_units() {
         let text = [8, 75, 720, 3600, 7_320, 90_000, 172_800].map(|s| duration(Duration::seconds(s)));
-        assert_eq!(text, ["8 s", "1 min 15 s", "12 min", "1 h", "2 h 2 min", "1 d 1 h", "2 d"]);
+        assert_eq!(
+            text,
+            [
+                "8 s",
+                "1 min 15 s",
+                "12 min",
+                "1 h",
+                "2 h 2 min",
+                "1 d 1 h",
+                "2 d"
+            ]
+        );
     }
 
     #[test]

@@ -107,7 +107,10 @@ impl Store {
         )
         .fetch_all(&self.pool)
         .await?;
-        let mut page = BoardPage { n_counted: pars.iter().map(|row| row.n_boards).sum(), ..BoardPage::default() };
+        let mut page = BoardPage {
+            n_counted: pars.iter().map(|row| row.n_boards).sum(),
+            ..BoardPage::default()
+        };
         for row in pars {
             let from = match &query.after {
                 Some((par, _)) if *par < row.par => continue,
@@ -166,13 +169,17 @@ impl Store {
         )
         .fetch_all(&self.pool)
         .await?;
-        let (n_looked_at, last_seen) =
-            rows.first().map_or((0, None), |row| (row.n_looked_at, row.last_seen.clone()));
+        let (n_looked_at, last_seen) = rows
+            .first()
+            .map_or((0, None), |row| (row.n_looked_at, row.last_seen.clone()));
         page.n_looked_at += n_looked_at;
         for row in rows {
             let Some(canonical) = row.canonical else { continue };
             if page.boards.len() == BOARDS_A_PAGE {
-                page.next = page.boards.last().map(|board| (board.par, board.canonical.clone()));
+                page.next = page
+                    .boards
+                    .last()
+                    .map(|board| (board.par, board.canonical.clone()));
                 return Ok(false);
             }
             page.boards.push(BoardLine {
@@ -242,14 +249,19 @@ impl Store {
         let rows = sqlx::query!("SELECT DISTINCT lot_width, lot_height FROM board_counts ORDER BY 1, 2")
             .fetch_all(&self.pool)
             .await?;
-        Ok(rows.into_iter().map(|row| (row.lot_width, row.lot_height)).collect())
+        Ok(rows
+            .into_iter()
+            .map(|row| (row.lot_width, row.lot_height))
+            .collect())
     }
 }
 
 /// Between which spellings (the second excluded) the boards of a lot lie.
 fn range_of(lot: Option<(i16, i16)>) -> (String, String) {
     match lot {
-        Some((width, height)) if width != height => (format!("{width}x{height}:"), format!("{width}x{height};")),
+        Some((width, height)) if width != height => {
+            (format!("{width}x{height}:"), format!("{width}x{height};"))
+        }
         // Square lots are spelled without their size: letters, all beyond the digits.
         Some(_) => ("A".into(), "~".into()),
         None => (String::new(), "~".into()),

@@ -141,7 +141,12 @@ impl Store {
     }
 
     /// The first board of this par and lot, if it is among the first thousands of its par.
-    async fn board_of(&self, par: i16, lot_width: i16, lot_height: i16) -> Result<Option<String>, StoreError> {
+    async fn board_of(
+        &self,
+        par: i16,
+        lot_width: i16,
+        lot_height: i16,
+    ) -> Result<Option<String>, StoreError> {
         Ok(sqlx::query_scalar!(
             r#"
             SELECT canonical AS "canonical!" FROM (

@@ -171,6 +171,7 @@ impl Store {
         )
         .fetch_optional(&self.pool)
         .await?;
-        row.map(|row| crate::store::leases::decode_spec(row.id, &row.spec)).transpose()
+        row.map(|row| crate::store::leases::decode_spec(row.id, &row.spec))
+            .transpose()
     }
 }

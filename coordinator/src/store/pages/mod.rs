@@ -31,6 +31,8 @@ impl Store {
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn now(&self) -> Result<OffsetDateTime, StoreError> {
-        Ok(sqlx::query_scalar!(r#"SELECT now() AS "now!""#).fetch_one(&self.pool).await?)
+        Ok(sqlx::query_scalar!(r#"SELECT now() AS "now!""#)
+            .fetch_one(&self.pool)
+            .await?)
     }
 }

@@ -33,12 +33,18 @@ fn draw(chart: &BarChart<'_>) -> Result<String, Box<dyn std::error::Error>> {
         let area = SVGBackend::with_string(&mut svg, (WIDTH, HEIGHT)).into_drawing_area();
         let most = chart.bars.iter().map(|bar| bar.1).max().unwrap_or(1).max(1);
         // On the log axis a bar of one must be seen: the axis begins below one, at a place that says "0".
-        let height = |n: u64| if chart.is_log { if n == 0 { 0.0 } else { to_f64(n).log10() + 0.3 } } else { to_f64(n) };
+        let height = |n: u64| {
+            if chart.is_log {
+                if n == 0 { 0.0 } else { to_f64(n).log10() + 0.3 }
+            } else {
+                to_f64(n)
+            }
+        };
         let n_bars = chart.bars.len();
         let mut axes = ChartBuilder::on(&area)
             .margin(6)
             .x_label_area_size(28)
-            .y_label_area_size(52)
+            .y_label_area_size(58)
             .build_cartesian_2d(-0.5..to_f64(n_bars as u64) - 0.5, 0.0..height(most) * 1.06)?;
         axes.configure_mesh()
             .disable_mesh()
@@ -50,21 +56,35 @@ fn draw(chart: &BarChart<'_>) -> Result<String, Box<dyn std::error::Error>> {
             .draw()?;
         for (value, name) in ticks(chart, most) {
             let y = height(value);
-            axes.draw_series(std::iter::once(PathElement::new([(-0.5, y), (to_f64(n_bars as u64) - 0.5, y)], RULE)))?;
+            axes.draw_series(std::iter::once(PathElement::new(
+                [(-0.5, y), (to_f64(n_bars as u64) - 0.5, y)],
+                RULE,
+            )))?;
             let (x, y) = axes.backend_coord(&(-0.5, y));
-            let style = ("sans-serif", TEXT)
-                .into_font()
-                .color(&SOFT)
-                .pos(plotters::style::text_anchor::Pos::new(
-                    plotters::style::text_anchor::HPos::Right,
-                    plotters::style::text_anchor::VPos::Center,
-                ));
+            let style =
+                ("sans-serif", TEXT)
+                    .into_font()
+                    .color(&SOFT)
+                    .pos(plotters::style::text_anchor::Pos::new(
+                        plotters::style::text_anchor::HPos::Right,
+                        plotters::style::text_anchor::VPos::Center,
+                    ));
             area.draw(&Text::new(name, (x - 6, y), style))?;
         }
-        axes.draw_series(chart.bars.iter().enumerate().filter(|(_, bar)| bar.1 > 0).map(|(i, bar)| {
-            let x = to_f64(i as u64);
-            Rectangle::new([(x - 0.4, 0.0), (x + 0.4, height(bar.1))], line_colour(0).filled())
-        }))?;
+        axes.draw_series(
+            chart
+                .bars
+                .iter()
+                .enumerate()
+                .filter(|(_, bar)| bar.1 > 0)
+                .map(|(i, bar)| {
+                    let x = to_f64(i as u64);
+                    Rectangle::new(
+                        [(x - 0.4, 0.0), (x + 0.4, height(bar.1))],
+                        line_colour(0).filled(),
+                    )
+                }),
+        )?;
         area.present()?;
     }
     Ok(svg)
@@ -81,7 +101,11 @@ fn label_at(chart: &BarChart<'_>, x: f64) -> String {
     if (x - nearest).abs() > 0.01 || nearest < 0.0 {
         return String::new();
     }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 or more, and a few dozen at most")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "0 or more, and a few dozen at most"
+    )]
     let i = nearest as usize;
     chart.bars.get(i).map(|bar| bar.0.clone()).unwrap_or_default()
 }
@@ -91,12 +115,22 @@ fn ticks(chart: &BarChart<'_>, most: u64) -> Vec<(u64, String)> {
         let decades = std::iter::successors(Some(1_u64), |n| n.checked_mul(10)).take_while(|n| *n <= most);
         let decades: Vec<u64> = decades.collect();
         let step = decades.len().div_ceil(6).max(1);
-        return decades.into_iter().step_by(step).map(|n| (n, words::figure(to_f64(n)))).collect();
+        return decades
+            .into_iter()
+            .step_by(step)
+            .map(|n| (n, words::figure(to_f64(n))))
+            .collect();
     }
     let rough = most.div_ceil(4).max(1);
     let magnitude = 10_u64.pow(rough.ilog10());
-    let step = [1, 2, 5, 10].iter().map(|m| m * magnitude).find(|step| *step >= rough).unwrap_or(rough);
-    (0..=most / step).map(|i| (i * step, words::figure(to_f64(i * step)))).collect()
+    let step = [1, 2, 5, 10]
+        .iter()
+        .map(|m| m * magnitude)
+        .find(|step| *step >= rough)
+        .unwrap_or(rough);
+    (0..=most / step)
+        .map(|i| (i * step, words::figure(to_f64(i * step))))
+        .collect()
 }
 
 fn in_words(chart: &BarChart<'_>) -> String {
@@ -134,14 +168,20 @@ fn table(chart: &BarChart<'_>) -> Markup {
 /// Lengths of time in some twelve classes of whole seconds, minutes or hours.
 pub(crate) fn classes_of_durations(seconds: &[f64]) -> Vec<(String, u64)> {
     let most = seconds.iter().copied().fold(0.0, f64::max);
-    let step = [1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1_800.0, 3_600.0, 7_200.0, 43_200.0]
-        .into_iter()
-        .find(|step| most / step <= 14.0)
-        .unwrap_or(86_400.0);
+    let step = [
+        1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1_800.0, 3_600.0, 7_200.0, 43_200.0,
+    ]
+    .into_iter()
+    .find(|step| most / step <= 14.0)
+    .unwrap_or(86_400.0);
     if seconds.is_empty() {
         return Vec::new();
     }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "lengths of time are 0 or more, classes few")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "lengths of time are 0 or more, classes few"
+    )]
     let class = |s: f64| (s.max(0.0) / step) as usize;
     let mut counts = vec![0_u64; class(most) + 1];
     for &s in seconds {
@@ -156,7 +196,11 @@ pub(crate) fn classes_of_durations(seconds: &[f64]) -> Vec<(String, u64)> {
             _ => format!("{} h", from / 3_600),
         }
     };
-    counts.into_iter().enumerate().map(|(i, n)| (name(i), n)).collect()
+    counts
+        .into_iter()
+        .enumerate()
+        .map(|(i, n)| (name(i), n))
+        .collect()
 }
 
 #[cfg(test)]
@@ -165,7 +209,14 @@ mod tests {
 
     fn chart(bars: &[(&str, u64)], is_log: bool) -> BarChart<'static> {
         let bars = bars.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect();
-        BarChart { title: "Boards by par", note: "6x6", x: "par", y: "boards", bars, is_log }
+        BarChart {
+            title: "Boards by par",
+            note: "6x6",
+            x: "par",
+            y: "boards",
+            bars,
+            is_log,
+        }
     }
 
     #[test]

@@ -43,7 +43,11 @@ pub(crate) struct LineChart<'a> {
 
 /// The chart; a card that says so where there are no two points to join.
 pub(crate) fn lines(chart: &LineChart<'_>) -> Markup {
-    let drawn = chart.lines.iter().any(|line| line.points.len() > 1).then(|| draw(chart).unwrap_or_default());
+    let drawn = chart
+        .lines
+        .iter()
+        .any(|line| line.points.len() > 1)
+        .then(|| draw(chart).unwrap_or_default());
     let names: Vec<&str> = chart.lines.iter().map(|line| line.name.as_str()).collect();
     let picture = drawn.map(|svg| dressed(&svg, &in_words(chart)));
     framed(chart.title, chart.note, &names, picture.as_deref(), &table(chart))
@@ -53,14 +57,21 @@ fn draw(chart: &LineChart<'_>) -> Result<String, Box<dyn std::error::Error>> {
     let mut svg = String::new();
     {
         let area = SVGBackend::with_string(&mut svg, (WIDTH, HEIGHT)).into_drawing_area();
-        let (x, y) = (span(chart.lines.iter().flat_map(|line| line.points.iter().map(|p| p.0))), y_span(chart));
+        let (x, y) = (
+            span(
+                chart
+                    .lines
+                    .iter()
+                    .flat_map(|line| line.points.iter().map(|p| p.0)),
+            ),
+            y_span(chart),
+        );
         let mut axes = ChartBuilder::on(&area)
             .margin(6)
             .margin_right(14)
             .x_label_area_size(26)
-            .y_label_area_size(52)
-            .build_cartesian_2d(x.clone(), y)
-            ?;
+            .y_label_area_size(58)
+            .build_cartesian_2d(x.clone(), y)?;
         let length = x.end - x.start;
         axes.configure_mesh()
             .disable_x_mesh()
@@ -75,10 +86,13 @@ fn draw(chart: &LineChart<'_>) -> Result<String, Box<dyn std::error::Error>> {
                 X::Count(_) => words::figure(*x),
             })
             .y_label_formatter(&|y| chart.unit.axis(*y))
-            .draw()
-            ?;
+            .draw()?;
         for (i, line) in chart.lines.iter().enumerate() {
-            let points = if chart.is_stepped { stepped(&line.points) } else { line.points.clone() };
+            let points = if chart.is_stepped {
+                stepped(&line.points)
+            } else {
+                line.points.clone()
+            };
             let colour = line_colour(i);
             if chart.lines.len() == 1 && chart.from_zero {
                 axes.draw_series(AreaSeries::new(points.clone(), 0.0, colour.mix(0.12)))?;
@@ -92,16 +106,31 @@ fn draw(chart: &LineChart<'_>) -> Result<String, Box<dyn std::error::Error>> {
 
 /// From the least to the most, never empty.
 fn span(values: impl Iterator<Item = f64>) -> Range<f64> {
-    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
-    if low.is_finite() && high > low { low..high } else { low.min(0.0).max(f64::MIN)..low.max(0.0) + 1.0 }
+    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
+        (low.min(v), high.max(v))
+    });
+    if low.is_finite() && high > low {
+        low..high
+    } else {
+        low.min(0.0).max(f64::MIN)..low.max(0.0) + 1.0
+    }
 }
 
 fn y_span(chart: &LineChart<'_>) -> Range<f64> {
-    let values = chart.lines.iter().flat_map(|line| line.points.iter().map(|p| p.1));
-    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+    let values = chart
+        .lines
+        .iter()
+        .flat_map(|line| line.points.iter().map(|p| p.1));
+    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
+        (low.min(v), high.max(v))
+    });
     let low = if chart.from_zero { 0.0 } else { low };
     let room = ((high - low) * 0.08).max(if chart.unit == Unit::Share { 0.02 } else { 0.5 });
-    if chart.from_zero { 0.0..high + room } else { (low - room).max(0.0)..high + room }
+    if chart.from_zero {
+        0.0..high + room
+    } else {
+        (low - room).max(0.0)..high + room
+    }
 }
 
 fn stepped(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
@@ -132,7 +161,10 @@ fn short_month(month: time::Month) -> String {
 }
 
 fn instant(x: f64) -> OffsetDateTime {
-    #[expect(clippy::cast_possible_truncation, reason = "seconds since 1970 are far below 2^63")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "seconds since 1970 are far below 2^63"
+    )]
     let seconds = x as i64;
     OffsetDateTime::from_unix_timestamp(seconds).unwrap_or(OffsetDateTime::UNIX_EPOCH)
 }
@@ -142,12 +174,21 @@ fn in_words(chart: &LineChart<'_>) -> String {
         let last = line.points.last()?;
         Some(format!("{} {} at the end", line.name, chart.unit.table(last.1)))
     });
-    format!("{}, {}: {}", chart.title, chart.note, ends.collect::<Vec<_>>().join(", "))
+    format!(
+        "{}, {}: {}",
+        chart.title,
+        chart.note,
+        ends.collect::<Vec<_>>().join(", ")
+    )
 }
 
 /// The numbers: a row for each x of the first line that is shown, the values of the others at or before it.
 fn table(chart: &LineChart<'_>) -> Markup {
-    let mut xs: Vec<f64> = chart.lines.iter().flat_map(|line| line.points.iter().map(|p| p.0)).collect();
+    let mut xs: Vec<f64> = chart
+        .lines
+        .iter()
+        .flat_map(|line| line.points.iter().map(|p| p.0))
+        .collect();
     xs.sort_by(f64::total_cmp);
     xs.dedup();
     let head = match chart.x {
@@ -184,7 +225,10 @@ mod tests {
             note: "the last hour",
             x: X::Time,
             unit: Unit::Count,
-            lines: vec![Line { name: "new".into(), points }],
+            lines: vec![Line {
+                name: "new".into(),
+                points,
+            }],
             is_stepped: false,
             from_zero: true,
         }
@@ -195,7 +239,10 @@ mod tests {
         let page = lines(&chart(vec![(1_800_000_000.0, 1.0), (1_800_000_060.0, 1500.0)])).0;
         assert!(page.contains("var(--c1)"), "{page}");
         assert!(!page.contains("#02"), "a stand-in was left: {page}");
-        assert!(!page.contains("style=\""), "the content-security-policy forbids inline styles: {page}");
+        assert!(
+            !page.contains("style=\""),
+            "the content-security-policy forbids inline styles: {page}"
+        );
         assert!(page.contains("new 1,500 at the end"));
         assert!(page.contains("Boards &quot;found&quot;"));
         assert!(page.contains("<td class=\"n\">1,500</td>"));
@@ -209,6 +256,10 @@ mod tests {
 
     #[test]
     fn a_flat_line_is_drawn_too() {
-        assert!(lines(&chart(vec![(0.0, 0.0), (60.0, 0.0)])).0.contains("<polyline"));
+        assert!(
+            lines(&chart(vec![(0.0, 0.0), (60.0, 0.0)]))
+                .0
+                .contains("<polyline")
+        );
     }
 }

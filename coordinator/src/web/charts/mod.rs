@@ -19,7 +19,7 @@ const WIDTH: u32 = 520;
 /// Height of a chart.
 const HEIGHT: u32 = 240;
 /// Size of its text.
-const TEXT: u32 = 13;
+const TEXT: u32 = 15;
 /// The most rows in the table beside a chart.
 const MAX_ROWS: usize = 60;
 /// How many colours there are for lines.
@@ -95,9 +95,15 @@ fn framed(title: &str, note: &str, legend: &[&str], picture: Option<&str>, table
 /// The finished SVG: scaling, named, in the page's colours.
 fn dressed(svg: &str, label: &str) -> String {
     let open = format!(r#"<svg width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}""#);
-    let label = label.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
+    let label = label
+        .replace('&', "&amp;")
+        .replace('"', "&quot;")
+        .replace('<', "&lt;");
     let named = format!(r#"<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}""#);
-    let mut dressed = svg.replacen(&open, &named, 1).replace(&hex(SOFT), "var(--soft)").replace(&hex(RULE), "var(--line)");
+    let mut dressed = svg
+        .replacen(&open, &named, 1)
+        .replace(&hex(SOFT), "var(--soft)")
+        .replace(&hex(RULE), "var(--line)");
     for i in 0..N_COLOURS {
         dressed = dressed.replace(&hex(line_colour(i)), &format!("var(--c{})", i + 1));
     }

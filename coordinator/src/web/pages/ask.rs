@@ -10,14 +10,41 @@ use crate::web::parts::{self, Mood};
 use crate::web::route::{HuntQuestion, Requeue, WorkerQuestion};
 use crate::web::{Seat, words};
 
-pub(super) async fn hunt(seat: &Seat, id: i64, ask: HuntQuestion, visitor: &Visitor) -> Result<Option<Page>, StoreError> {
-    let Some(hunt) = seat.store.hunt_lines(Some(id)).await?.pop() else { return Ok(None) };
+pub(super) async fn hunt(
+    seat: &Seat,
+    id: i64,
+    ask: HuntQuestion,
+    visitor: &Visitor,
+) -> Result<Option<Page>, StoreError> {
+    let Some(hunt) = seat.store.hunt_lines(Some(id)).await?.pop() else {
+        return Ok(None);
+    };
     let now = seat.store.now().await?;
     let (title, meaning, yes, is_grave) = match ask {
-        HuntQuestion::Pause => ("Pause", "Nothing more of it is handed out; workers give back what they have within two beats, with a checkpoint. Its time stops. Nothing is lost.", "Pause it", false),
-        HuntQuestion::Resume => ("Resume", "Its jobs are handed out again, and its time goes on.", "Resume it", false),
-        HuntQuestion::Cancel => ("Cancel", "It ends: its waiting jobs are dropped, and running ones stop within two beats. The boards it found stay, all of them. It can be taken up again by asking for a hunt of the same name and boards.", "Cancel it", true),
-        HuntQuestion::Priority => ("Change the priority of", "Hunts of higher priority get workers first. Jobs that run are not stopped for it.", "Change it", false),
+        HuntQuestion::Pause => (
+            "Pause",
+            "Nothing more of it is handed out; workers give back what they have within two beats, with a checkpoint. Its time stops. Nothing is lost.",
+            "Pause it",
+            false,
+        ),
+        HuntQuestion::Resume => (
+            "Resume",
+            "Its jobs are handed out again, and its time goes on.",
+            "Resume it",
+            false,
+        ),
+        HuntQuestion::Cancel => (
+            "Cancel",
+            "It ends: its waiting jobs are dropped, and running ones stop within two beats. The boards it found stay, all of them. It can be taken up again by asking for a hunt of the same name and boards.",
+            "Cancel it",
+            true,
+        ),
+        HuntQuestion::Priority => (
+            "Change the priority of",
+            "Hunts of higher priority get workers first. Jobs that run are not stopped for it.",
+            "Change it",
+            false,
+        ),
     };
     let fields = html! {
         @if ask == HuntQuestion::Priority {
@@ -42,16 +69,51 @@ fn state_of(hunt: &HuntLine) -> maud::Markup {
     html! { p.soft { "It is " (hunt.state) ", has " (words::counted(hunt.n_leased, "job")) " at work and priority " (hunt.priority) "." } }
 }
 
-pub(super) async fn worker(seat: &Seat, id: i64, ask: WorkerQuestion, visitor: &Visitor) -> Result<Option<Page>, StoreError> {
-    let query = WorkerQuery { id: Some(id), ..WorkerQuery::default() };
-    let Some(worker) = seat.store.worker_lines(&query).await?.pop() else { return Ok(None) };
+pub(super) async fn worker(
+    seat: &Seat,
+    id: i64,
+    ask: WorkerQuestion,
+    visitor: &Visitor,
+) -> Result<Option<Page>, StoreError> {
+    let query = WorkerQuery {
+        id: Some(id),
+        ..WorkerQuery::default()
+    };
+    let Some(worker) = seat.store.worker_lines(&query).await?.pop() else {
+        return Ok(None);
+    };
     let now = seat.store.now().await?;
     let (title, meaning, yes, is_grave) = match ask {
-        WorkerQuestion::Run => ("Let run:", "It is told with its next beat to take jobs again.", "Let it run", false),
-        WorkerQuestion::Drain => ("Drain", "It finishes the jobs it has and takes no more. No attempt is counted against them.", "Drain it", false),
-        WorkerQuestion::Stop => ("Stop", "It gives its jobs back with a checkpoint and ends. Somebody must start it again on its machine.", "Stop it", true),
-        WorkerQuestion::Quarantine => ("Quarantine", "It gets no more jobs until somebody trusts it again. What it found was proved and stays.", "Quarantine it", true),
-        WorkerQuestion::Trust => ("Trust again:", "It gets jobs again, and its strikes are forgotten.", "Trust it", false),
+        WorkerQuestion::Run => (
+            "Let run:",
+            "It is told with its next beat to take jobs again.",
+            "Let it run",
+            false,
+        ),
+        WorkerQuestion::Drain => (
+            "Drain",
+            "It finishes the jobs it has and takes no more. No attempt is counted against them.",
+            "Drain it",
+            false,
+        ),
+        WorkerQuestion::Stop => (
+            "Stop",
+            "It gives its jobs back with a checkpoint and ends. Somebody must start it again on its machine.",
+            "Stop it",
+            true,
+        ),
+        WorkerQuestion::Quarantine => (
+            "Quarantine",
+            "It gets no more jobs until somebody trusts it again. What it found was proved and stays.",
+            "Quarantine it",
+            true,
+        ),
+        WorkerQuestion::Trust => (
+            "Trust again:",
+            "It gets jobs again, and its strikes are forgotten.",
+            "Trust it",
+            false,
+        ),
     };
     let fields = html! {
         @if ask == WorkerQuestion::Quarantine {
@@ -71,12 +133,27 @@ pub(super) async fn worker(seat: &Seat, id: i64, ask: WorkerQuestion, visitor: &
     Ok(Some(asked(Tab::Workers, now, &form, visitor)))
 }
 
-pub(super) async fn requeue(seat: &Seat, what: &Requeue, visitor: &Visitor) -> Result<Option<Page>, StoreError> {
+pub(super) async fn requeue(
+    seat: &Seat,
+    what: &Requeue,
+    visitor: &Visitor,
+) -> Result<Option<Page>, StoreError> {
     let now = seat.store.now().await?;
     let (title, action, back, hidden) = match what {
-        Requeue::Job(id) => (format!("Requeue job {id}?"), format!("/jobs/{id}/requeue"), format!("/jobs/{id}"), html! {}),
-        Requeue::Alike { hunt_id, outcome, error } => {
-            let Ok(hunt) = proto::ids::HuntId::new(*hunt_id) else { return Ok(None) };
+        Requeue::Job(id) => (
+            format!("Requeue job {id}?"),
+            format!("/jobs/{id}/requeue"),
+            format!("/jobs/{id}"),
+            html! {},
+        ),
+        Requeue::Alike {
+            hunt_id,
+            outcome,
+            error,
+        } => {
+            let Ok(hunt) = proto::ids::HuntId::new(*hunt_id) else {
+                return Ok(None);
+            };
             let n = seat.store.parked_alike(hunt, outcome, error).await?.len();
             let hidden = html! {
                 input type="hidden" name="hunt" value=(hunt_id);
@@ -84,7 +161,12 @@ pub(super) async fn requeue(seat: &Seat, what: &Requeue, visitor: &Visitor) -> R
                 input type="hidden" name="error" value=(error);
             };
             let n = i64::try_from(n).unwrap_or(i64::MAX);
-            (format!("Requeue {}?", words::counted(n, "job")), "/trouble/requeue".to_owned(), "/trouble".to_owned(), hidden)
+            (
+                format!("Requeue {}?", words::counted(n, "job")),
+                "/trouble/requeue".to_owned(),
+                "/trouble".to_owned(),
+                hidden,
+            )
         }
     };
     let form = Question {
@@ -103,7 +185,10 @@ fn asked(tab: Tab, now: time::OffsetDateTime, form: &Question<'_>, visitor: &Vis
     let content = if visitor.may_act() {
         question(form, visitor)
     } else {
-        parts::notice(Mood::Warn, &html! { p { "You may look, but not act. An operator can." } })
+        parts::notice(
+            Mood::Warn,
+            &html! { p { "You may look, but not act. An operator can." } },
+        )
     };
     Page::new(form.ask, tab, now).still(content)
 }

@@ -21,8 +21,13 @@ pub(super) async fn load(seat: &Seat, query: &BoardQuery) -> Result<Page, StoreE
     };
     let beside = html! { @if let (Some(id), Some(name)) = (query.hunt_id, &hunt) { span { "found first by " a href={ "/hunts/" (id) } { (name) } } } };
     let start = query.after.is_some().then(|| address(query));
-    let next = found.next.as_ref().map(|(par, canonical)| with_field(&address(query), "after", &format!("{par}~{canonical}")));
-    let scope = query.lot.map_or_else(|| "all lots".to_owned(), |(w, h)| lot(w, h));
+    let next = found
+        .next
+        .as_ref()
+        .map(|(par, canonical)| with_field(&address(query), "after", &format!("{par}~{canonical}")));
+    let scope = query
+        .lot
+        .map_or_else(|| "all lots".to_owned(), |(w, h)| lot(w, h));
     Ok(Page::new("Boards", Tab::Boards, now)
         .still(parts::head(&html! {}, "Boards", &beside, &html! {}))
         .still(html! { article.card { (filters(query, &lots)) p.small.soft { (summary(query, &found)) } } })
@@ -57,11 +62,21 @@ fn address(query: &BoardQuery) -> String {
 }
 
 fn filters(query: &BoardQuery, lots: &[(i16, i16)]) -> Markup {
-    let lots = std::iter::once((String::new(), "any".to_owned())).chain(lots.iter().map(|(w, h)| (lot(*w, *h), lot(*w, *h))));
+    let lots = std::iter::once((String::new(), "any".to_owned()))
+        .chain(lots.iter().map(|(w, h)| (lot(*w, *h), lot(*w, *h))));
     let chosen = query.lot.map_or_else(String::new, |(w, h)| lot(w, h));
-    let minimal = [(String::new(), "all".to_owned()), ("1".to_owned(), "minimal ones".to_owned())];
+    let minimal = [
+        (String::new(), "all".to_owned()),
+        ("1".to_owned(), "minimal ones".to_owned()),
+    ];
     let number = |id: &'static str, label: &'static str, value: Option<i16>| {
-        field(id, label, &html! { input id=(id) name=(id) type="number" min="0" max="999" inputmode="numeric" value=[value]; }, None, None)
+        field(
+            id,
+            label,
+            &html! { input id=(id) name=(id) type="number" min="0" max="999" inputmode="numeric" value=[value]; },
+            None,
+            None,
+        )
     };
     html! {
         form.filters method="get" action="/boards" {
@@ -80,14 +95,20 @@ fn summary(query: &BoardQuery, found: &BoardPage) -> String {
     let counted = words::counted(found.n_counted, "board");
     let narrowed = query.n_vehicles.is_some() || query.is_minimal || query.hunt_id.is_some();
     if narrowed {
-        format!("Among {counted}, hardest first. {} looked at for this page.", words::count(found.n_looked_at))
+        format!(
+            "Among {counted}, hardest first. {} looked at for this page.",
+            words::count(found.n_looked_at)
+        )
     } else {
         format!("{counted}, hardest first.")
     }
 }
 
 fn tile(board: &BoardLine) -> Markup {
-    let label = format!("Par {}, {} vehicles, {} walls", board.par, board.n_vehicles, board.n_walls);
+    let label = format!(
+        "Par {}, {} vehicles, {} walls",
+        board.par, board.n_vehicles, board.n_walls
+    );
     html! {
         a href=(board_path(board.par, &board.canonical)) {
             @match board::Board::parse(&board.canonical) {
@@ -120,10 +141,19 @@ fn ask_sql(query: &BoardQuery) -> Markup {
     if query.is_minimal {
         wheres.push("minimal".to_owned());
     }
-    let condition = if wheres.is_empty() { String::new() } else { format!("\nWHERE {}", wheres.join(" AND ")) };
-    let sql = format!("SELECT par, canonical, n_states\nFROM boards{condition}\nORDER BY par DESC, canonical;");
-    parts::card("The same in SQL", &html! {}, &html! {
-        p { "All boards are rows of one table, by par: " code { "parforce sql" } " opens it." }
-        (parts::copyable("sql", &sql))
-    })
+    let condition = if wheres.is_empty() {
+        String::new()
+    } else {
+        format!("\nWHERE {}", wheres.join(" AND "))
+    };
+    let sql =
+        format!("SELECT par, canonical, n_states\nFROM boards{condition}\nORDER BY par DESC, canonical;");
+    parts::card(
+        "The same in SQL",
+        &html! {},
+        &html! {
+            p { "All boards are rows of one table, by par: " code { "parforce sql" } " opens it." }
+            (parts::copyable("sql", &sql))
+        },
+    )
 }

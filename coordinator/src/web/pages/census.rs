@@ -27,18 +27,26 @@ pub(super) async fn load(seat: &Seat) -> Result<Page, StoreError> {
 
 fn card(line: &CensusLine, now: time::OffsetDateTime) -> Markup {
     let part = real(line.n_work_done) / real(line.n_work.max(1));
-    let words = format!("{} of {} work units", words::count(line.n_work_done), words::count(line.n_work));
+    let words = format!(
+        "{} of {} work units",
+        words::count(line.n_work_done),
+        words::count(line.n_work)
+    );
     let missing = line.n_ranges - line.n_done - line.n_leased - line.n_parked;
     let beside = html! { a href={ "/hunts/" (line.hunt_id) } { (lot(line.lot_width, line.lot_height)) } };
-    parts::card(&line.hunt, &beside, &html! {
-        (parts::bar(part, &words))
-        p.small.soft { (words) ", " (words::share(part)) }
-        dl.facts {
-            dt { "Ranges done" } dd { (words::count(line.n_done)) " of " (words::count(line.n_ranges)) " planned" }
-            dt { "At work" } dd { (words::count(line.n_leased)) }
-            dt { "Waiting" } dd { (words::count(missing)) }
-            dt { "Parked" } dd { (words::count(line.n_parked)) }
-            dt { "Last done" } dd { (parts::ago_or_nothing(line.last_done_at, now)) }
-        }
-    })
+    parts::card(
+        &line.hunt,
+        &beside,
+        &html! {
+            (parts::bar(part, &words))
+            p.small.soft { (words) ", " (words::share(part)) }
+            dl.facts {
+                dt { "Ranges done" } dd { (words::count(line.n_done)) " of " (words::count(line.n_ranges)) " planned" }
+                dt { "At work" } dd { (words::count(line.n_leased)) }
+                dt { "Waiting" } dd { (words::count(missing)) }
+                dt { "Parked" } dd { (words::count(line.n_parked)) }
+                dt { "Last done" } dd { (parts::ago_or_nothing(line.last_done_at, now)) }
+            }
+        },
+    )
 }

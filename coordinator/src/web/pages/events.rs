@@ -12,7 +12,13 @@ use crate::web::{Seat, parts};
 pub(super) async fn load(seat: &Seat, query: &EventQuery) -> Result<Page, StoreError> {
     let now = seat.store.now().await?;
     let limit = i64::try_from(EVENTS_A_PAGE + 1).expect("a hundred and one");
-    let events = seat.store.event_lines(&EventQuery { limit, ..query.clone() }).await?;
+    let events = seat
+        .store
+        .event_lines(&EventQuery {
+            limit,
+            ..query.clone()
+        })
+        .await?;
     let shown = &events[..events.len().min(EVENTS_A_PAGE)];
     let next = shown.last().filter(|_| events.len() > EVENTS_A_PAGE);
     let next = next.map(|event| with_field(&address(query), "before", &event.id.to_string()));
@@ -42,8 +48,11 @@ fn address(query: &EventQuery) -> String {
 }
 
 fn filters(query: &EventQuery) -> Markup {
-    let kinds = std::iter::once((String::new(), "everything".to_owned()))
-        .chain(EventKind::ALL.iter().map(|kind| (kind.as_str().to_owned(), words_of(kind.as_str()))));
+    let kinds = std::iter::once((String::new(), "everything".to_owned())).chain(
+        EventKind::ALL
+            .iter()
+            .map(|kind| (kind.as_str().to_owned(), words_of(kind.as_str()))),
+    );
     html! {
         form.filters method="get" action="/events" {
             @if let Some(id) = query.hunt_id { input type="hidden" name="hunt" value=(id); }

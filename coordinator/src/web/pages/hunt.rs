@@ -11,7 +11,12 @@ use crate::web::page::{Page, Tab};
 use crate::web::parts::{self, Mood, Tile};
 use crate::web::{Seat, words};
 
-pub(super) async fn load(seat: &Seat, id: i64, window: Window, visitor: &Visitor) -> Result<Option<Page>, StoreError> {
+pub(super) async fn load(
+    seat: &Seat,
+    id: i64,
+    window: Window,
+    visitor: &Visitor,
+) -> Result<Option<Page>, StoreError> {
     let all = seat.store.hunt_lines(None).await?;
     let hunt = match all.iter().find(|hunt| hunt.id == id) {
         Some(hunt) => hunt.clone(),
@@ -29,8 +34,18 @@ pub(super) async fn load(seat: &Seat, id: i64, window: Window, visitor: &Visitor
     let durations = seat.store.job_durations(id).await?;
     // A job of another version may not be readable; the chart then does without its temperature.
     let anneal = seat.store.newest_anneal(id).await.unwrap_or_default();
-    let pars = seat.store.par_counts(Some((hunt.lot_width, hunt.lot_height))).await?;
-    let events = seat.store.event_lines(&EventQuery { hunt_id: Some(id), limit: 12, ..EventQuery::default() }).await?;
+    let pars = seat
+        .store
+        .par_counts(Some((hunt.lot_width, hunt.lot_height)))
+        .await?;
+    let events = seat
+        .store
+        .event_lines(&EventQuery {
+            hunt_id: Some(id),
+            limit: 12,
+            ..EventQuery::default()
+        })
+        .await?;
 
     let crumbs = html! { a href="/hunts" { "Hunts" } };
     let path = format!("/hunts/{id}");
@@ -63,8 +78,19 @@ fn now(hunt: &HuntLine, all: &[HuntLine], farm: &FarmNow, recent: &[HuntPoint]) 
     let totals = hunt.totals.as_ref();
     let count = |n: Option<i64>| n.map_or_else(|| words::NOTHING.to_owned(), words::count);
     let tried = totals.map(|t| t.n_new + t.n_known).filter(|n| *n > 0);
-    let share = totals.zip(tried).map(|(t, tried)| format!("{} of all it handed in", words::share(real(t.n_new) / real(tried))));
-    let n_jobs = totals.map(|t| format!("{} waiting, {} parked", words::count(t.n_queued), words::count(t.n_parked)));
+    let share = totals.zip(tried).map(|(t, tried)| {
+        format!(
+            "{} of all it handed in",
+            words::share(real(t.n_new) / real(tried))
+        )
+    });
+    let n_jobs = totals.map(|t| {
+        format!(
+            "{} waiting, {} parked",
+            words::count(t.n_queued),
+            words::count(t.n_parked)
+        )
+    });
     html! {
         @for reason in why_no_workers(hunt, all, farm) { (parts::notice(Mood::Warn, &html! { p { (reason) } })) }
         (parts::tiles(&[
@@ -90,15 +116,20 @@ fn share_of(hunt: &HuntLine, all: &[HuntLine], farm: &FarmNow) -> String {
     }
     let got = words::share(hunt.n_cores / farm.n_busy_cores);
     let rivals = all.iter().filter(|other| other.state == "running");
-    let (above, equal) = rivals.fold((0, 0), |(above, equal), other| match other.priority.cmp(&hunt.priority) {
-        std::cmp::Ordering::Greater => (above + 1, equal),
-        std::cmp::Ordering::Equal => (above, equal + 1),
-        std::cmp::Ordering::Less => (above, equal),
+    let (above, equal) = rivals.fold((0, 0), |(above, equal), other| {
+        match other.priority.cmp(&hunt.priority) {
+            std::cmp::Ordering::Greater => (above + 1, equal),
+            std::cmp::Ordering::Equal => (above, equal + 1),
+            std::cmp::Ordering::Less => (above, equal),
+        }
     });
     let owed = match (above, equal) {
         _ if hunt.state != "running" => "nothing while it does not run".to_owned(),
         (0, n) => words::share(1.0 / f64::from(n.max(1))),
-        (n, _) => format!("what {} of higher priority leave", words::counted(n.into(), "hunt")),
+        (n, _) => format!(
+            "what {} of higher priority leave",
+            words::counted(n.into(), "hunt")
+        ),
     };
     format!("{got} of all at work; owed: {owed}")
 }
@@ -121,10 +152,15 @@ fn why_no_workers(hunt: &HuntLine, all: &[HuntLine], farm: &FarmNow) -> Vec<Stri
             ),
         });
     }
-    let above = all.iter().filter(|other| other.state == "running" && other.priority > hunt.priority && other.n_leased > 0);
+    let above = all
+        .iter()
+        .filter(|other| other.state == "running" && other.priority > hunt.priority && other.n_leased > 0);
     let above: Vec<&str> = above.map(|other| other.name.as_str()).collect();
     if !above.is_empty() {
-        reasons.push(format!("Hunts of higher priority take the workers first: {}.", above.join(", ")));
+        reasons.push(format!(
+            "Hunts of higher priority take the workers first: {}.",
+            above.join(", ")
+        ));
     }
     if let (Some(end), Some(totals)) = (hunt.end_number, &hunt.totals)
         && hunt.next_number >= end
@@ -140,7 +176,8 @@ fn why_no_workers(hunt: &HuntLine, all: &[HuntLine], farm: &FarmNow) -> Vec<Stri
         reasons.push(if busy {
             "All workers are busy with other hunts; its turn comes when a job of theirs ends.".to_owned()
         } else {
-            "Nobody holds a job of it at this moment; one is planned and handed out within seconds.".to_owned()
+            "Nobody holds a job of it at this moment; one is planned and handed out within seconds."
+                .to_owned()
         });
     }
     reasons
@@ -149,7 +186,9 @@ fn why_no_workers(hunt: &HuntLine, all: &[HuntLine], farm: &FarmNow) -> Vec<Stri
 /// New boards a second over the last five minutes; `None`: too few samples.
 fn rate(recent: &[HuntPoint]) -> Option<f64> {
     let last = recent.last()?;
-    let first = recent.iter().find(|point| last.at - point.at <= Duration::minutes(5))?;
+    let first = recent
+        .iter()
+        .find(|point| last.at - point.at <= Duration::minutes(5))?;
     let s = (last.at - first.at).as_seconds_f64();
     (s >= 20.0).then(|| real(last.n_new - first.n_new) / s)
 }
@@ -170,14 +209,19 @@ fn eta(hunt: &HuntLine, recent: &[HuntPoint], now: OffsetDateTime) -> Tile {
     }
     let nothing = |why: &str| Tile::new("Ends", words::NOTHING).note(why);
     let Some(end) = hunt.end_number else {
-        return nothing(if hunt.until_par.is_some() { "when its aim is found; nobody can say when" } else { "when somebody ends it" });
+        return nothing(if hunt.until_par.is_some() {
+            "when its aim is found; nobody can say when"
+        } else {
+            "when somebody ends it"
+        });
     };
     let left = real(end - hunt.totals.as_ref().map_or(0, |t| t.n_done));
     match jobs_per_second(recent) {
         Some((low, high)) if low > 0.0 => {
             let soon = words::duration(Duration::seconds_f64(left / high));
             let late = words::duration(Duration::seconds_f64(left / low));
-            Tile::new("Ends in", format!("{soon} – {late}")).note("from the pace of the last hour, two deviations each way")
+            Tile::new("Ends in", format!("{soon} – {late}"))
+                .note("from the pace of the last hour, two deviations each way")
         }
         _ => nothing("too few jobs have ended to say"),
     }
@@ -189,7 +233,9 @@ fn jobs_per_second(recent: &[HuntPoint]) -> Option<(f64, f64)> {
     let parts: Vec<&HuntPoint> = recent.iter().step_by(step).collect();
     let rates: Vec<f64> = parts
         .windows(2)
-        .map(|pair| real(pair[1].n_done - pair[0].n_done) / (pair[1].at - pair[0].at).as_seconds_f64().max(1.0))
+        .map(|pair| {
+            real(pair[1].n_done - pair[0].n_done) / (pair[1].at - pair[0].at).as_seconds_f64().max(1.0)
+        })
         .collect();
     if rates.len() < 4 || rates.iter().filter(|rate| **rate > 0.0).count() < 3 {
         return None;
@@ -202,17 +248,45 @@ fn jobs_per_second(recent: &[HuntPoint]) -> Option<(f64, f64)> {
 
 fn time_charts(series: &[HuntPoint], anneal: Option<&board::job::JobSpec>, window: Window) -> Markup {
     let note = window.in_words();
-    let points = |value: fn(&HuntPoint) -> f64| series.iter().map(|p| (seconds(p.at), value(p))).collect::<Vec<_>>();
-    let best = series.iter().filter_map(|p| Some((seconds(p.at), f64::from(p.best_par?)))).collect();
-    let discovery = series.iter().map(|p| (real(p.n_new + p.n_known), real(p.n_new))).collect::<Vec<_>>();
+    let points = |value: fn(&HuntPoint) -> f64| {
+        series
+            .iter()
+            .map(|p| (seconds(p.at), value(p)))
+            .collect::<Vec<_>>()
+    };
+    let best = series
+        .iter()
+        .filter_map(|p| Some((seconds(p.at), f64::from(p.best_par?))))
+        .collect();
+    let discovery = series
+        .iter()
+        .map(|p| (real(p.n_new + p.n_known), real(p.n_new)))
+        .collect::<Vec<_>>();
     let between = |value: fn(&HuntPoint, &HuntPoint) -> Option<f64>| {
-        series.windows(2).filter_map(|pair| Some((seconds(pair[1].at), value(&pair[0], &pair[1])?))).collect::<Vec<_>>()
+        series
+            .windows(2)
+            .filter_map(|pair| Some((seconds(pair[1].at), value(&pair[0], &pair[1])?)))
+            .collect::<Vec<_>>()
     };
     let new = between(|a, b| Some(real(b.n_new - a.n_new) / (b.at - a.at).as_seconds_f64().max(1.0)));
     let known = between(|a, b| Some(real(b.n_known - a.n_known) / (b.at - a.at).as_seconds_f64().max(1.0)));
-    let accepted = between(|a, b| (b.n_changes > a.n_changes).then(|| real(b.n_accepted - a.n_accepted) / real(b.n_changes - a.n_changes)));
-    let line = |name: &str, points| Line { name: name.to_owned(), points };
-    let chart = |title, unit, lines| LineChart { title, note, x: X::Time, unit, lines, is_stepped: false, from_zero: true };
+    let accepted = between(|a, b| {
+        (b.n_changes > a.n_changes)
+            .then(|| real(b.n_accepted - a.n_accepted) / real(b.n_changes - a.n_changes))
+    });
+    let line = |name: &str, points| Line {
+        name: name.to_owned(),
+        points,
+    };
+    let chart = |title, unit, lines| LineChart {
+        title,
+        note,
+        x: X::Time,
+        unit,
+        lines,
+        is_stepped: false,
+        from_zero: true,
+    };
     html! {
         (lines(&LineChart { is_stepped: true, from_zero: false, ..chart("Best par", Unit::Count, vec![line("best par", best)]) }))
         (lines(&LineChart { x: X::Count("boards handed in"), note: "new boards against all that it handed in", ..chart("Discovery", Unit::Count, vec![line("new boards", dedup(discovery))]) }))
@@ -241,7 +315,10 @@ fn temperature(anneal: Option<&board::job::JobSpec>) -> Markup {
         }
         _ => Vec::new(),
     };
-    let line = Line { name: "slides".to_owned(), points };
+    let line = Line {
+        name: "slides".to_owned(),
+        points,
+    };
     lines(&LineChart {
         title: "Annealing temperature",
         note: "over each chain of its newest annealing job",
@@ -285,5 +362,9 @@ fn log(events: &[EventLine], now: OffsetDateTime, id: i64) -> Markup {
     let content = html! {
         @if events.is_empty() { (parts::empty(&html! { p { "Nothing has happened to it yet." } })) } @else { (feed(events, now)) }
     };
-    parts::card("Its events", &html! { a href={ "/events?hunt=" (id) } { "All of them" } }, &content)
+    parts::card(
+        "Its events",
+        &html! { a href={ "/events?hunt=" (id) } { "All of them" } },
+        &content,
+    )
 }

@@ -71,14 +71,33 @@ pub(super) fn progress(hunt: &HuntLine, now: OffsetDateTime) -> Markup {
 /// The part done and what it means; `None`: nothing limits it.
 pub(super) fn progress_of(hunt: &HuntLine, now: OffsetDateTime) -> Option<(f64, String)> {
     if let Some(ends_at) = hunt.ends_at {
-        let (whole, past) = ((ends_at - hunt.created_at).as_seconds_f64(), (now - hunt.created_at).as_seconds_f64());
+        let (whole, past) = (
+            (ends_at - hunt.created_at).as_seconds_f64(),
+            (now - hunt.created_at).as_seconds_f64(),
+        );
         let left = words::duration(ends_at - now);
-        return Some((if whole > 0.0 { past / whole } else { 1.0 }, format!("{left} left")));
+        return Some((
+            if whole > 0.0 { past / whole } else { 1.0 },
+            format!("{left} left"),
+        ));
     }
     if let (Some(end), Some(totals)) = (hunt.end_number, &hunt.totals) {
-        let part = if end > 0 { real(totals.n_done) / real(end) } else { 1.0 };
-        return Some((part, format!("{} of {} jobs", words::count(totals.n_done), words::count(end))));
+        let part = if end > 0 {
+            real(totals.n_done) / real(end)
+        } else {
+            1.0
+        };
+        return Some((
+            part,
+            format!("{} of {} jobs", words::count(totals.n_done), words::count(end)),
+        ));
     }
-    let (aim, best) = (hunt.until_par?, hunt.totals.as_ref().and_then(|t| t.best_par).unwrap_or(0));
-    Some((f64::from(best) / f64::from(aim.max(1)), format!("par {best}, aims at {aim}")))
+    let (aim, best) = (
+        hunt.until_par?,
+        hunt.totals.as_ref().and_then(|t| t.best_par).unwrap_or(0),
+    );
+    Some((
+        f64::from(best) / f64::from(aim.max(1)),
+        format!("par {best}, aims at {aim}"),
+    ))
 }

@@ -12,8 +12,18 @@ use crate::web::parts::{self, Mood, Tile};
 use crate::web::{Seat, words};
 
 pub(super) async fn load(seat: &Seat, id: i64, visitor: &Visitor) -> Result<Option<Page>, StoreError> {
-    let query = JobQuery { after: id.checked_add(1), ..JobQuery::default() };
-    let Some(job) = seat.store.job_lines(&query).await?.into_iter().next().filter(|job| job.id == id) else {
+    let query = JobQuery {
+        after: id.checked_add(1),
+        ..JobQuery::default()
+    };
+    let Some(job) = seat
+        .store
+        .job_lines(&query)
+        .await?
+        .into_iter()
+        .next()
+        .filter(|job| job.id == id)
+    else {
         return Ok(None);
     };
     let now = seat.store.now().await?;
@@ -27,9 +37,19 @@ pub(super) async fn load(seat: &Seat, id: i64, visitor: &Visitor) -> Result<Opti
         @if visitor.may_act() && job.state == "parked" { a.button.first href={ "/jobs/" (id) "/requeue" } { "Requeue" } }
     };
     let page = Page::new(format!("Job {id}"), Tab::Jobs, now)
-        .live("head", parts::head(&hunt, &format!("Job {id}"), &parts::state(&job.state), &actions))
+        .live(
+            "head",
+            parts::head(&hunt, &format!("Job {id}"), &parts::state(&job.state), &actions),
+        )
         .live("now", tiles(&job, now))
-        .live("attempts", parts::card("Attempts", &html! { span.small.soft { "newest first" } }, &attempts_table(&attempts, now)))
+        .live(
+            "attempts",
+            parts::card(
+                "Attempts",
+                &html! { span.small.soft { "newest first" } },
+                &attempts_table(&attempts, now),
+            ),
+        )
         .still(replay(&job))
         .live("best", best(&job, &boards));
     Ok(Some(page))
@@ -54,7 +74,10 @@ fn tiles(job: &JobLine, now: OffsetDateTime) -> Markup {
 
 /// Attempts as a table.
 pub(super) fn attempts_table(attempts: &[AttemptLine], now: OffsetDateTime) -> Markup {
-    let longest = attempts.iter().map(|a| (a.ended_at.unwrap_or(now) - a.started_at).as_seconds_f64()).fold(1.0, f64::max);
+    let longest = attempts
+        .iter()
+        .map(|a| (a.ended_at.unwrap_or(now) - a.started_at).as_seconds_f64())
+        .fold(1.0, f64::max);
     html! {
         @if attempts.is_empty() { (parts::empty(&html! { p { "Nobody has taken it yet." } })) } @else {
             div.scroll tabindex="0" role="region" aria-label="Attempts" { table {
@@ -80,10 +103,14 @@ pub(super) fn attempts_table(attempts: &[AttemptLine], now: OffsetDateTime) -> M
 }
 
 fn replay(job: &JobLine) -> Markup {
-    parts::card("Run it again", &html! {}, &html! {
-        p { "Its result is a function of its specification and the engine: this gives the same boards, on any machine, on any number of threads." }
-        (parts::copyable("replay", &format!("parforce replay {}", job.id)))
-    })
+    parts::card(
+        "Run it again",
+        &html! {},
+        &html! {
+            p { "Its result is a function of its specification and the engine: this gives the same boards, on any machine, on any number of threads." }
+            (parts::copyable("replay", &format!("parforce replay {}", job.id)))
+        },
+    )
 }
 
 fn best(job: &JobLine, boards: &[String]) -> Markup {

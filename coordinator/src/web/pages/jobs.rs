@@ -38,7 +38,10 @@ fn address(query: &JobQuery) -> String {
         ("hunt", query.hunt_id.map(|id| id.to_string())),
         ("state", query.state.clone()),
         ("kind", query.kind.clone()),
-        ("sort", (query.sort == JobSort::Oldest).then(|| "oldest".to_owned())),
+        (
+            "sort",
+            (query.sort == JobSort::Oldest).then(|| "oldest".to_owned()),
+        ),
     ];
     for (name, value) in fields {
         if let Some(value) = value {
@@ -50,10 +53,19 @@ fn address(query: &JobQuery) -> String {
 
 fn filters(query: &JobQuery) -> Markup {
     let any = (String::new(), "any".to_owned());
-    let states = std::iter::once(any.clone()).chain(JobState::ALL.map(|s| (s.as_str().to_owned(), s.as_str().to_owned())));
-    let kinds = std::iter::once(any).chain(["scatter", "anneal", "census", "audit", "siren"].map(|k| (k.to_owned(), k.to_owned())));
-    let sorts = [("".to_owned(), "newest first".to_owned()), ("oldest".to_owned(), "oldest first".to_owned())];
-    let sort = if query.sort == JobSort::Oldest { "oldest" } else { "" };
+    let states = std::iter::once(any.clone())
+        .chain(JobState::ALL.map(|s| (s.as_str().to_owned(), s.as_str().to_owned())));
+    let kinds = std::iter::once(any)
+        .chain(["scatter", "anneal", "census", "audit", "siren"].map(|k| (k.to_owned(), k.to_owned())));
+    let sorts = [
+        ("".to_owned(), "newest first".to_owned()),
+        ("oldest".to_owned(), "oldest first".to_owned()),
+    ];
+    let sort = if query.sort == JobSort::Oldest {
+        "oldest"
+    } else {
+        ""
+    };
     html! {
         form.filters method="get" action="/jobs" {
             @if let Some(id) = query.hunt_id { input type="hidden" name="hunt" value=(id); }

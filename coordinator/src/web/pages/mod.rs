@@ -51,7 +51,13 @@ pub(super) async fn load(seat: &Seat, route: &Route, visitor: &Visitor) -> Resul
 fn windows(path: &str, now: Window) -> Markup {
     let options: Vec<_> = Window::ALL
         .into_iter()
-        .map(|window| (format!("{path}?window={}", window.as_str()), window.as_str(), window == now))
+        .map(|window| {
+            (
+                format!("{path}?window={}", window.as_str()),
+                window.as_str(),
+                window == now,
+            )
+        })
         .collect();
     parts::lists::tabs("How far back the charts look", &options)
 }
@@ -97,7 +103,9 @@ fn feed(events: &[EventLine], now: time::OffsetDateTime) -> Markup {
 fn words_of(kind: &str) -> String {
     let text = kind.replace('_', " ");
     let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + chars.as_str())
+    chars.next().map_or_else(String::new, |first| {
+        first.to_uppercase().collect::<String>() + chars.as_str()
+    })
 }
 
 /// A count of seconds since 1970, where charts want one.
@@ -107,7 +115,10 @@ fn seconds(at: time::OffsetDateTime) -> f64 {
 }
 
 /// A count, where charts and shares want a figure.
-#[expect(clippy::cast_precision_loss, reason = "a picture or a share needs no more than 53 bits")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a picture or a share needs no more than 53 bits"
+)]
 fn real(n: i64) -> f64 {
     n as f64
 }

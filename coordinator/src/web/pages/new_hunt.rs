@@ -44,13 +44,29 @@ pub(in crate::web) async fn form(
     Ok(Page::new("New hunt", Tab::Hunts, now).still(content))
 }
 
-fn inputs(visitor: &Visitor, filled: &Fields, wrong: &[(&'static str, String)], now: time::OffsetDateTime) -> Markup {
-    let wrong_of = |name: &str| wrong.iter().find(|entry| entry.0 == name).map(|entry| entry.1.as_str());
+fn inputs(
+    visitor: &Visitor,
+    filled: &Fields,
+    wrong: &[(&'static str, String)],
+    now: time::OffsetDateTime,
+) -> Markup {
+    let wrong_of = |name: &str| {
+        wrong
+            .iter()
+            .find(|entry| entry.0 == name)
+            .map(|entry| entry.1.as_str())
+    };
     let value = |name: &str, default: &str| filled.get(name).unwrap_or(default).to_owned();
-    let suggestion = format!("hunt {} {:02}{:02}{:02}", now.date(), now.hour(), now.minute(), now.second());
+    let suggestion = format!(
+        "hunt {} {:02}{:02}{:02}",
+        now.date(),
+        now.hour(),
+        now.minute(),
+        now.second()
+    );
     let number = |id: &'static str, label: &str, default: &str, hint: Option<&str>| {
         let input = html! { input id=(id) name=(id) type="number" min="0" inputmode="numeric" value=(value(id, default))
-            aria-invalid=[wrong_of(id).map(|_| "true")]; };
+        aria-invalid=[wrong_of(id).map(|_| "true")]; };
         field(id, label, &input, hint, wrong_of(id))
     };
     let sides: Vec<(String, String)> = (3..=8).map(|n| (n.to_string(), format!("{n} squares"))).collect();
@@ -106,7 +122,10 @@ pub(in crate::web) fn read(fields: &Fields) -> Result<NewHunt, Vec<(&'static str
     let mut wrong = Vec::new();
     let name = fields.get("name").unwrap_or_default().to_owned();
     if name.is_empty() || name.chars().count() > MAX_LABEL_CHARS || name.chars().any(char::is_control) {
-        wrong.push(("name", format!("A name of 1 to {MAX_LABEL_CHARS} characters is needed.")));
+        wrong.push((
+            "name",
+            format!("A name of 1 to {MAX_LABEL_CHARS} characters is needed."),
+        ));
     }
     let mut number = |name: &'static str, most: u64| match fields.get(name) {
         None => None,
@@ -119,13 +138,27 @@ pub(in crate::web) fn read(fields: &Fields) -> Result<NewHunt, Vec<(&'static str
         },
     };
     let small = |n: Option<u64>| n.and_then(|n| u8::try_from(n).ok());
-    let (width, height) = (small(number("width", 8)).unwrap_or(6), small(number("height", 8)).unwrap_or(6));
-    let vehicles = (small(number("first_vehicles", 50)), small(number("last_vehicles", 50)));
-    let walls = (small(number("first_walls", 60)).unwrap_or(0), small(number("last_walls", 60)).unwrap_or(0));
+    let (width, height) = (
+        small(number("width", 8)).unwrap_or(6),
+        small(number("height", 8)).unwrap_or(6),
+    );
+    let vehicles = (
+        small(number("first_vehicles", 50)),
+        small(number("last_vehicles", 50)),
+    );
+    let walls = (
+        small(number("first_walls", 60)).unwrap_or(0),
+        small(number("last_walls", 60)).unwrap_or(0),
+    );
     let budget = Budget {
-        time: number("minutes", MAX_MINUTES).filter(|n| *n > 0).map(|minutes| Duration::from_secs(minutes * 60)),
+        time: number("minutes", MAX_MINUTES)
+            .filter(|n| *n > 0)
+            .map(|minutes| Duration::from_secs(minutes * 60)),
         n_jobs: number("jobs", MAX_JOBS).filter(|n| *n > 0),
-        until_par: number("until_par", 999).filter(|n| *n > 0).and_then(|par| u16::try_from(par).ok()).map(Par::new),
+        until_par: number("until_par", 999)
+            .filter(|n| *n > 0)
+            .and_then(|par| u16::try_from(par).ok())
+            .map(Par::new),
     };
     let seed = fields.get("seed").map(str::parse::<u64>);
     if let Some(Err(_)) = seed {
@@ -133,7 +166,10 @@ pub(in crate::web) fn read(fields: &Fields) -> Result<NewHunt, Vec<(&'static str
     }
     let priority = fields.get("priority").map_or(Ok(0), str::parse::<i32>);
     if priority.as_ref().map_or(true, |p| p.abs() > 1_000) {
-        wrong.push(("priority", "A whole number from −1000 to 1000 is needed.".to_owned()));
+        wrong.push((
+            "priority",
+            "A whole number from −1000 to 1000 is needed.".to_owned(),
+        ));
     }
     let strategy = Strategy::parse(fields.get("strategy").unwrap_or("mixed"));
     if strategy.is_none() {
@@ -141,9 +177,14 @@ pub(in crate::web) fn read(fields: &Fields) -> Result<NewHunt, Vec<(&'static str
     }
     let space = space(width, height, vehicles, walls);
     match (space, strategy, priority) {
-        (Ok(space), Some(strategy), Ok(priority)) if wrong.is_empty() => {
-            Ok(NewHunt { name, space, strategy, budget, priority, seed: seed.and_then(Result::ok) })
-        }
+        (Ok(space), Some(strategy), Ok(priority)) if wrong.is_empty() => Ok(NewHunt {
+            name,
+            space,
+            strategy,
+            budget,
+            priority,
+            seed: seed.and_then(Result::ok),
+        }),
         (space, ..) => {
             if let Err(reason) = space {
                 wrong.push(("form", reason));
@@ -154,16 +195,27 @@ pub(in crate::web) fn read(fields: &Fields) -> Result<NewHunt, Vec<(&'static str
 }
 
 /// The usual space of a lot, with the numbers that were asked for.
-fn space(width: u8, height: u8, vehicles: (Option<u8>, Option<u8>), walls: (u8, u8)) -> Result<BoardSpace, String> {
+fn space(
+    width: u8,
+    height: u8,
+    vehicles: (Option<u8>, Option<u8>),
+    walls: (u8, u8),
+) -> Result<BoardSpace, String> {
     let lot = Lot::new(width, height).map_err(|error| error.to_string())?;
     let usual = BoardSpace::usual(lot).map_err(|error| error.to_string())?;
     let usual = usual.fields();
-    let first = vehicles.0.unwrap_or(*usual.vehicles.start().min(&vehicles.1.unwrap_or(u8::MAX)));
+    let first = vehicles
+        .0
+        .unwrap_or(*usual.vehicles.start().min(&vehicles.1.unwrap_or(u8::MAX)));
     let last = vehicles.1.unwrap_or(*usual.vehicles.end().max(&first));
     let fields = SpaceFields {
         vehicles: first..=last,
         walls: walls.0..=walls.1.max(walls.0),
-        lengths: usual.lengths.iter().map(|entry| LengthWeight { ..*entry }).collect(),
+        lengths: usual
+            .lengths
+            .iter()
+            .map(|entry| LengthWeight { ..*entry })
+            .collect(),
         ..usual.clone()
     };
     BoardSpace::new(fields).map_err(|error| error.to_string())
@@ -175,7 +227,10 @@ mod tests {
 
     #[test]
     fn an_untouched_form_is_a_hunt_of_the_usual_boards() {
-        let wish = read(&Fields::parse("name=a&width=6&height=6&minutes=60&priority=0&strategy=mixed")).unwrap();
+        let wish = read(&Fields::parse(
+            "name=a&width=6&height=6&minutes=60&priority=0&strategy=mixed",
+        ))
+        .unwrap();
         assert_eq!(wish.space, BoardSpace::usual(Lot::new(6, 6).unwrap()).unwrap());
         assert_eq!(wish.budget.time, Some(Duration::from_secs(3_600)));
         assert_eq!((wish.seed, wish.priority, wish.budget.n_jobs), (None, 0, None));
@@ -183,7 +238,10 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said_by_field() {
-        let wrong = read(&Fields::parse("name=&minutes=x&priority=5000&seed=-1&strategy=luck")).unwrap_err();
+        let wrong = read(&Fields::parse(
+            "name=&minutes=x&priority=5000&seed=-1&strategy=luck",
+        ))
+        .unwrap_err();
         let names: Vec<&str> = wrong.iter().map(|entry| entry.0).collect();
         for name in ["name", "minutes", "priority", "seed", "strategy"] {
             assert!(names.contains(&name), "{name} in {names:?}");
@@ -192,7 +250,10 @@ mod tests {
 
     #[test]
     fn more_vehicles_than_fit_are_refused_in_words() {
-        let wrong = read(&Fields::parse("name=a&width=3&height=3&first_vehicles=40&last_vehicles=41")).unwrap_err();
+        let wrong = read(&Fields::parse(
+            "name=a&width=3&height=3&first_vehicles=40&last_vehicles=41",
+        ))
+        .unwrap_err();
         assert_eq!(wrong[0].0, "form");
         assert!(!wrong[0].1.is_empty());
     }

@@ -4,7 +4,9 @@ use maud::{Markup, html};
 use time::Duration;
 
 use super::{board_path, feed, lot, real, seconds, windows};
-use crate::store::{EventLine, EventQuery, FarmNow, FarmPoint, HuntLine, HuntPoint, LotBest, StoreError, Window};
+use crate::store::{
+    EventLine, EventQuery, FarmNow, FarmPoint, HuntLine, HuntPoint, LotBest, StoreError, Window,
+};
 use crate::web::access::Visitor;
 use crate::web::charts::{BarChart, Line, LineChart, Unit, X, bars, lines};
 use crate::web::page::{Page, Tab};
@@ -19,12 +21,22 @@ pub(super) async fn load(seat: &Seat, window: Window, visitor: &Visitor) -> Resu
     let farm = seat.store.farm_now().await?;
     let hunts = seat.store.hunt_lines(None).await?;
     let series = seat.store.farm_series(window).await?;
-    let active: Vec<&HuntLine> = hunts.iter().filter(|hunt| hunt.ended_at.is_none()).take(MAX_LINES).collect();
+    let active: Vec<&HuntLine> = hunts
+        .iter()
+        .filter(|hunt| hunt.ended_at.is_none())
+        .take(MAX_LINES)
+        .collect();
     let ids: Vec<i64> = active.iter().map(|hunt| hunt.id).collect();
     let by_hunt = seat.store.hunt_series(&ids, window).await?;
     let pars = seat.store.par_counts(None).await?;
     let bests = seat.store.lot_bests().await?;
-    let events = seat.store.event_lines(&EventQuery { limit: 8, ..EventQuery::default() }).await?;
+    let events = seat
+        .store
+        .event_lines(&EventQuery {
+            limit: 8,
+            ..EventQuery::default()
+        })
+        .await?;
 
     let actions = html! { @if visitor.may_act() { a.button.first href="/hunts/new" { "New hunt" } } };
     let page = Page::new("Overview", Tab::Overview, farm.now)
@@ -39,7 +51,10 @@ pub(super) async fn load(seat: &Seat, window: Window, visitor: &Visitor) -> Resu
 }
 
 fn now(farm: &FarmNow, hunts: &[HuntLine]) -> Markup {
-    let per_second = farm.recent_boards.filter(|(_, s)| *s > 0.0).map(|(n, s)| real(n) / s);
+    let per_second = farm
+        .recent_boards
+        .filter(|(_, s)| *s > 0.0)
+        .map(|(n, s)| real(n) / s);
     let (new, since) = match farm.boards_then {
         Some((then, at)) => (words::count(farm.n_boards - then), words::duration(farm.now - at)),
         None => (words::NOTHING.to_owned(), "no sample yet".to_owned()),
@@ -86,18 +101,42 @@ fn running(hunts: &[HuntLine], now: time::OffsetDateTime) -> Markup {
     parts::card("Hunts", &html! { a href="/hunts" { "All hunts" } }, &content)
 }
 
-fn charts(series: &[FarmPoint], active: &[&HuntLine], by_hunt: &[HuntPoint], window: Window, pars: &[(i16, i64)]) -> Markup {
+fn charts(
+    series: &[FarmPoint],
+    active: &[&HuntLine],
+    by_hunt: &[HuntPoint],
+    window: Window,
+    pars: &[(i16, i64)],
+) -> Markup {
     let note = window.in_words();
     let rates = rate_points(series);
     let hourly: Vec<(f64, f64)> = rates.iter().map(|(x, y)| (*x, y * 3_600.0)).collect();
-    let failures = series.iter().map(|p| (seconds(p.at), real(p.n_failures))).collect();
+    let failures = series
+        .iter()
+        .map(|p| (seconds(p.at), real(p.n_failures)))
+        .collect();
     let cores = active.iter().map(|hunt| Line {
         name: hunt.name.clone(),
-        points: by_hunt.iter().filter(|p| p.hunt_id == hunt.id).map(|p| (seconds(p.at), p.n_cores)).collect(),
+        points: by_hunt
+            .iter()
+            .filter(|p| p.hunt_id == hunt.id)
+            .map(|p| (seconds(p.at), p.n_cores))
+            .collect(),
     });
     let one = |title, note, unit, name: &str, points| {
-        let lines = vec![Line { name: name.to_owned(), points }];
-        LineChart { title, note, x: X::Time, unit, lines, is_stepped: false, from_zero: true }
+        let lines = vec![Line {
+            name: name.to_owned(),
+            points,
+        }];
+        LineChart {
+            title,
+            note,
+            x: X::Time,
+            unit,
+            lines,
+            is_stepped: false,
+            from_zero: true,
+        }
     };
     html! {
         div.grid {
@@ -114,17 +153,35 @@ fn charts(series: &[FarmPoint], active: &[&HuntLine], by_hunt: &[HuntPoint], win
 /// How many boards there are of each par, from 0 to the largest.
 pub(super) fn par_chart(note: &str, pars: &[(i16, i64)]) -> Markup {
     let most = pars.last().map_or(0, |par| par.0);
-    let count = |par: i16| pars.iter().find(|entry| entry.0 == par).map_or(0, |entry| entry.1);
+    let count = |par: i16| {
+        pars.iter()
+            .find(|entry| entry.0 == par)
+            .map_or(0, |entry| entry.1)
+    };
     let first = pars.first().map_or(0, |par| par.0);
-    let classes = (first..=most).filter(|_| !pars.is_empty()).map(|par| (par.to_string(), count(par).unsigned_abs()));
-    bars(&BarChart { title: "Boards by par", note, x: "par", y: "boards", bars: classes.collect(), is_log: true })
+    let classes = (first..=most)
+        .filter(|_| !pars.is_empty())
+        .map(|par| (par.to_string(), count(par).unsigned_abs()));
+    bars(&BarChart {
+        title: "Boards by par",
+        note,
+        x: "par",
+        y: "boards",
+        bars: classes.collect(),
+        is_log: true,
+    })
 }
 
 /// New boards a second between samples, at the later one.
 fn rate_points(series: &[FarmPoint]) -> Vec<(f64, f64)> {
     let rate = |pair: &[FarmPoint]| {
         let s = (pair[1].at - pair[0].at).as_seconds_f64();
-        (s > 0.0).then(|| (seconds(pair[1].at), real((pair[1].n_boards - pair[0].n_boards).max(0)) / s))
+        (s > 0.0).then(|| {
+            (
+                seconds(pair[1].at),
+                real((pair[1].n_boards - pair[0].n_boards).max(0)) / s,
+            )
+        })
     };
     series.windows(2).filter_map(rate).collect()
 }
@@ -149,12 +206,20 @@ fn best(bests: &[LotBest]) -> Markup {
             }
         }
     };
-    parts::card("Hardest board of each lot", &html! { a href="/boards" { "All boards" } }, &content)
+    parts::card(
+        "Hardest board of each lot",
+        &html! { a href="/boards" { "All boards" } },
+        &content,
+    )
 }
 
 fn log(events: &[EventLine], now: time::OffsetDateTime) -> Markup {
     let content = html! {
         @if events.is_empty() { (parts::empty(&html! { p { "Nothing has happened yet." } })) } @else { (feed(events, now)) }
     };
-    parts::card("Latest events", &html! { a href="/events" { "All events" } }, &content)
+    parts::card(
+        "Latest events",
+        &html! { a href="/events" { "All events" } },
+        &content,
+    )
 }

@@ -27,7 +27,9 @@ pub(super) async fn load(seat: &Seat, visitor: &Visitor) -> Result<Page, StoreEr
 
 fn parked_table(parked: &[ParkedGroup], visitor: &Visitor, now: OffsetDateTime) -> Markup {
     if parked.is_empty() {
-        return parts::empty(&html! { p { (parts::badge(Mood::Good, "none")) " No job waits for somebody." } });
+        return parts::empty(
+            &html! { p { (parts::badge(Mood::Good, "none")) " No job waits for somebody." } },
+        );
     }
     html! {
         div.scroll tabindex="0" role="region" aria-label="Parked jobs" { table {
@@ -47,12 +49,18 @@ fn parked_table(parked: &[ParkedGroup], visitor: &Visitor, now: OffsetDateTime) 
 
 fn requeue(group: &ParkedGroup) -> String {
     let hunt = group.hunt_id.to_string();
-    format!("/trouble/requeue?hunt={hunt}&outcome={}&error={}", words::escape(&group.outcome), words::escape(&group.error))
+    format!(
+        "/trouble/requeue?hunt={hunt}&outcome={}&error={}",
+        words::escape(&group.outcome),
+        words::escape(&group.error)
+    )
 }
 
 fn groups_table(groups: &[RejectedGroup], now: OffsetDateTime) -> Markup {
     if groups.is_empty() {
-        return parts::empty(&html! { p { (parts::badge(Mood::Good, "none")) " Every board that was handed in was proved." } });
+        return parts::empty(
+            &html! { p { (parts::badge(Mood::Good, "none")) " Every board that was handed in was proved." } },
+        );
     }
     html! {
         div.scroll tabindex="0" role="region" aria-label="Refused boards by reason" { table {
@@ -68,7 +76,21 @@ fn groups_table(groups: &[RejectedGroup], now: OffsetDateTime) -> Markup {
 }
 
 fn chart(title: &str, series: &[FarmPoint], value: fn(&FarmPoint) -> i64) -> Markup {
-    let points = series.iter().map(|p| (super::seconds(p.at), super::real(value(p)))).collect();
-    let lines_of = vec![Line { name: "jobs".to_owned(), points }];
-    lines(&LineChart { title, note: Window::Day.in_words(), x: X::Time, unit: Unit::Count, lines: lines_of, is_stepped: true, from_zero: true })
+    let points = series
+        .iter()
+        .map(|p| (super::seconds(p.at), super::real(value(p))))
+        .collect();
+    let lines_of = vec![Line {
+        name: "jobs".to_owned(),
+        points,
+    }];
+    lines(&LineChart {
+        title,
+        note: Window::Day.in_words(),
+        x: X::Time,
+        unit: Unit::Count,
+        lines: lines_of,
+        is_stepped: true,
+        from_zero: true,
+    })
 }

@@ -12,21 +12,58 @@ use crate::web::parts::{self, Mood, Tile};
 use crate::web::{Seat, words};
 
 pub(super) async fn load(seat: &Seat, id: i64, visitor: &Visitor) -> Result<Option<Page>, StoreError> {
-    let query = WorkerQuery { id: Some(id), ..WorkerQuery::default() };
-    let Some(worker) = seat.store.worker_lines(&query).await?.pop() else { return Ok(None) };
+    let query = WorkerQuery {
+        id: Some(id),
+        ..WorkerQuery::default()
+    };
+    let Some(worker) = seat.store.worker_lines(&query).await?.pop() else {
+        return Ok(None);
+    };
     let now = seat.store.now().await?;
     let series = seat.store.worker_series(id).await?;
     let attempts = seat.store.attempts_of(id).await?;
     let rejected = seat.store.rejected_lines(Some(id)).await?;
-    let events = seat.store.event_lines(&EventQuery { worker_id: Some(id), limit: 10, ..EventQuery::default() }).await?;
+    let events = seat
+        .store
+        .event_lines(&EventQuery {
+            worker_id: Some(id),
+            limit: 10,
+            ..EventQuery::default()
+        })
+        .await?;
     let crumbs = html! { a href="/workers" { "Workers" } };
     let page = Page::new(worker.name.clone(), Tab::Workers, now)
-        .live("head", parts::head(&crumbs, &worker.name, &parts::state(&worker.state), &actions(&worker, visitor)))
+        .live(
+            "head",
+            parts::head(
+                &crumbs,
+                &worker.name,
+                &parts::state(&worker.state),
+                &actions(&worker, visitor),
+            ),
+        )
         .live("now", tiles(&worker, now))
-        .live("rate", html! { div.grid.halves { (chart(&worker, &series)) (facts(&worker)) } })
-        .live("attempts", parts::card("Its attempts", &html! { span.small.soft { "newest first, at most 50" } }, &super::job::attempts_table(&attempts, now)))
+        .live(
+            "rate",
+            html! { div.grid.halves { (chart(&worker, &series)) (facts(&worker)) } },
+        )
+        .live(
+            "attempts",
+            parts::card(
+                "Its attempts",
+                &html! { span.small.soft { "newest first, at most 50" } },
+                &super::job::attempts_table(&attempts, now),
+            ),
+        )
         .live("rejected", refused(&rejected, now))
-        .live("log", parts::card("Its events", &html! { a href={ "/events?worker=" (id) } { "All of them" } }, &feed(&events, now)));
+        .live(
+            "log",
+            parts::card(
+                "Its events",
+                &html! { a href={ "/events?worker=" (id) } { "All of them" } },
+                &feed(&events, now),
+            ),
+        );
     Ok(Some(page))
 }
 
@@ -44,7 +81,10 @@ fn actions(worker: &WorkerLine, visitor: &Visitor) -> Markup {
 
 fn tiles(worker: &WorkerLine, now: OffsetDateTime) -> Markup {
     let per_core = worker.rate / f64::from(worker.n_threads);
-    let expected = worker.expected_per_thread.map_or_else(|| "nobody like it is busy".to_owned(), |e| format!("expected {}", words::figure(e)));
+    let expected = worker.expected_per_thread.map_or_else(
+        || "nobody like it is busy".to_owned(),
+        |e| format!("expected {}", words::figure(e)),
+    );
     let done = worker.last_done.zip(worker.last_done_at);
     html! {
         @if let Some(reason) = &worker.quarantine_reason {
@@ -68,31 +108,41 @@ fn tiles(worker: &WorkerLine, now: OffsetDateTime) -> Markup {
 }
 
 fn chart(worker: &WorkerLine, series: &[WorkerPoint]) -> Markup {
-    let points = series.iter().map(|p| (seconds(p.at), p.positions_per_s / f64::from(worker.n_threads))).collect();
+    let points = series
+        .iter()
+        .map(|p| (seconds(p.at), p.positions_per_s / f64::from(worker.n_threads)))
+        .collect();
     lines(&LineChart {
         title: "Positions a second a core",
         note: "every 5 minutes, the last week at most",
         x: X::Time,
         unit: Unit::Figure,
-        lines: vec![Line { name: "a core".to_owned(), points }],
+        lines: vec![Line {
+            name: "a core".to_owned(),
+            points,
+        }],
         is_stepped: false,
         from_zero: true,
     })
 }
 
 fn facts(worker: &WorkerLine) -> Markup {
-    parts::card("What it is", &html! {}, &html! {
-        dl.facts {
-            dt { "Processor" } dd { (worker.cpu) }
-            dt { "Threads" } dd { (worker.n_threads) " over " (words::counted(worker.n_slots.into(), "slot")) }
-            dt { "Program" } dd { (worker.program_version) }
-            dt { "Engine" } dd { code { (worker.engine) } }
-            dt { "Told to" } dd { (worker.directive) }
-            dt { "There since" } dd { (words::instant(worker.first_seen)) }
-            @if let Some(gone_at) = worker.gone_at { dt { "Gone since" } dd { (words::instant(gone_at)) } }
-            dt { "This start" } dd { code { (worker.incarnation) } }
-        }
-    })
+    parts::card(
+        "What it is",
+        &html! {},
+        &html! {
+            dl.facts {
+                dt { "Processor" } dd { (worker.cpu) }
+                dt { "Threads" } dd { (worker.n_threads) " over " (words::counted(worker.n_slots.into(), "slot")) }
+                dt { "Program" } dd { (worker.program_version) }
+                dt { "Engine" } dd { code { (worker.engine) } }
+                dt { "Told to" } dd { (worker.directive) }
+                dt { "There since" } dd { (words::instant(worker.first_seen)) }
+                @if let Some(gone_at) = worker.gone_at { dt { "Gone since" } dd { (words::instant(gone_at)) } }
+                dt { "This start" } dd { code { (worker.incarnation) } }
+            }
+        },
+    )
 }
 
 /// Refused boards as a table.
@@ -100,17 +150,21 @@ pub(super) fn refused(rejected: &[RejectedLine], now: OffsetDateTime) -> Markup 
     if rejected.is_empty() {
         return html! {};
     }
-    parts::card("Refused boards", &html! { span.small.soft { "newest first, at most 30" } }, &html! {
-        div.scroll tabindex="0" role="region" aria-label="Refused boards" { table {
-            thead { tr { th scope="col" { "Why" } th.n scope="col" { "Stated par" } th scope="col" { "As sent" } th scope="col" { "What was found" } th scope="col" { "From" } th scope="col" { "When" } } }
-            tbody { @for line in rejected { tr {
-                td { (parts::badge(Mood::Bad, &line.code.replace('_', " "))) }
-                td.n { (line.stated_par) }
-                td.mono.spelling { (line.canonical) }
-                td { (line.detail) }
-                td { (line.worker.as_deref().unwrap_or("import")) @if let Some(id) = line.job_id { ", " a href={ "/jobs/" (id) } { "job " (id) } } }
-                td.nowrap { (parts::ago(line.stored_at, now)) }
-            } } }
-        } }
-    })
+    parts::card(
+        "Refused boards",
+        &html! { span.small.soft { "newest first, at most 30" } },
+        &html! {
+            div.scroll tabindex="0" role="region" aria-label="Refused boards" { table {
+                thead { tr { th scope="col" { "Why" } th.n scope="col" { "Stated par" } th scope="col" { "As sent" } th scope="col" { "What was found" } th scope="col" { "From" } th scope="col" { "When" } } }
+                tbody { @for line in rejected { tr {
+                    td { (parts::badge(Mood::Bad, &line.code.replace('_', " "))) }
+                    td.n { (line.stated_par) }
+                    td.mono.spelling { (line.canonical) }
+                    td { (line.detail) }
+                    td { (line.worker.as_deref().unwrap_or("import")) @if let Some(id) = line.job_id { ", " a href={ "/jobs/" (id) } { "job " (id) } } }
+                    td.nowrap { (parts::ago(line.stored_at, now)) }
+                } } }
+            } }
+        },
+    )
 }

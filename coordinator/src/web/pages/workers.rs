@@ -37,8 +37,15 @@ pub(super) async fn load(seat: &Seat, query: &WorkerQuery) -> Result<Page, Store
 }
 
 fn address(query: &WorkerQuery) -> String {
-    let sort = SORTS.iter().find(|entry| entry.0 == query.sort).map_or("", |entry| entry.1);
-    let fields = [("state", query.state.as_deref()), ("name", query.name.as_deref()), ("sort", Some(sort).filter(|s| !s.is_empty()))];
+    let sort = SORTS
+        .iter()
+        .find(|entry| entry.0 == query.sort)
+        .map_or("", |entry| entry.1);
+    let fields = [
+        ("state", query.state.as_deref()),
+        ("name", query.name.as_deref()),
+        ("sort", Some(sort).filter(|s| !s.is_empty())),
+    ];
     let mut address = "/workers".to_owned();
     for (name, value) in fields {
         if let Some(value) = value {
@@ -49,10 +56,20 @@ fn address(query: &WorkerQuery) -> String {
 }
 
 fn filters(query: &WorkerQuery) -> Markup {
-    let states = [("", "that are there"), ("live", "live"), ("stalled", "stalled"), ("draining", "draining"), ("quarantined", "quarantined"), ("gone", "gone")]
-        .map(|(value, words)| (value.to_owned(), words.to_owned()));
+    let states = [
+        ("", "that are there"),
+        ("live", "live"),
+        ("stalled", "stalled"),
+        ("draining", "draining"),
+        ("quarantined", "quarantined"),
+        ("gone", "gone"),
+    ]
+    .map(|(value, words)| (value.to_owned(), words.to_owned()));
     let sorts = SORTS.map(|(_, value, words)| (value.to_owned(), words.to_owned()));
-    let sort = SORTS.iter().find(|entry| entry.0 == query.sort).map_or("", |entry| entry.1);
+    let sort = SORTS
+        .iter()
+        .find(|entry| entry.0 == query.sort)
+        .map_or("", |entry| entry.1);
     html! {
         form.filters method="get" action="/workers" {
             (field("state", "Workers", &select("state", &states, query.state.as_deref().unwrap_or_default()), None, None))
@@ -95,7 +112,9 @@ fn table(workers: &[WorkerLine], query: &WorkerQuery, now: OffsetDateTime) -> Ma
 /// A worker's rate against the middle rate of its kind of processor.
 pub(super) fn against(worker: &WorkerLine) -> String {
     match worker.expected_per_thread {
-        Some(expected) if expected > 0.0 && worker.n_leases > 0 => words::share(worker.rate / f64::from(worker.n_threads) / expected),
+        Some(expected) if expected > 0.0 && worker.n_leases > 0 => {
+            words::share(worker.rate / f64::from(worker.n_threads) / expected)
+        }
         _ => words::NOTHING.to_owned(),
     }
 }

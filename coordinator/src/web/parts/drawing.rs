@@ -40,25 +40,52 @@ pub(crate) fn draw_moved(board: &Board, detail: Detail, label: &str, moved: Opti
         view.1,
         escape(label)
     );
-    let _ = write!(svg, r#"<rect class="lot" x="-12" y="-12" width="{}" height="{}" rx="20"/>"#, width + 24, height + 24);
+    let _ = write!(
+        svg,
+        r#"<rect class="lot" x="-12" y="-12" width="{}" height="{}" rx="20"/>"#,
+        width + 24,
+        height + 24
+    );
     if detail == Detail::Full {
         for row in 0..rows {
             for column in 0..columns {
                 let (x, y) = (column * SQUARE + 4, row * SQUARE + 4);
-                let _ = write!(svg, r#"<rect class="sq" x="{x}" y="{y}" width="92" height="92" rx="8"/>"#);
+                let _ = write!(
+                    svg,
+                    r#"<rect class="sq" x="{x}" y="{y}" width="92" height="92" rx="8"/>"#
+                );
             }
         }
     }
     let exit = u32::from(board.exit_row()) * SQUARE;
     let (x, top, middle, bottom) = (width + 12, exit + 4, exit + 50, exit + 96);
     let _ = write!(svg, r#"<path class="gap" d="M{x} {top}V{bottom}"/>"#);
-    let _ = write!(svg, r#"<path class="exit" d="M{} {}L{} {middle}L{} {}Z"/>"#, x - 2, middle - 26, x + 30, x - 2, middle + 26);
+    let _ = write!(
+        svg,
+        r#"<path class="exit" d="M{} {}L{} {middle}L{} {}Z"/>"#,
+        x - 2,
+        middle - 26,
+        x + 30,
+        x - 2,
+        middle + 26
+    );
     for square in board.walls().iter() {
-        let (x, y) = (u32::from(lot.column(square)) * SQUARE, u32::from(lot.row(square)) * SQUARE);
-        let _ = write!(svg, r#"<rect class="wall" x="{}" y="{}" width="92" height="92" rx="8"/>"#, x + 4, y + 4);
+        let (x, y) = (
+            u32::from(lot.column(square)) * SQUARE,
+            u32::from(lot.row(square)) * SQUARE,
+        );
+        let _ = write!(
+            svg,
+            r#"<rect class="wall" x="{}" y="{}" width="92" height="92" rx="8"/>"#,
+            x + 4,
+            y + 4
+        );
         if detail == Detail::Full {
             let (left, up, right, down) = (x + 30, y + 30, x + 70, y + 70);
-            let _ = write!(svg, r#"<path class="cross" d="M{left} {up}L{right} {down}M{right} {up}L{left} {down}"/>"#);
+            let _ = write!(
+                svg,
+                r#"<path class="cross" d="M{left} {up}L{right} {down}M{right} {up}L{left} {down}"/>"#
+            );
         }
     }
     for (i, &vehicle) in board.vehicles().iter().enumerate() {
@@ -70,7 +97,10 @@ pub(crate) fn draw_moved(board: &Board, detail: Detail, label: &str, moved: Opti
 }
 
 fn draw_vehicle(svg: &mut String, i: usize, vehicle: Vehicle, letter: char, detail: Detail, moved: bool) {
-    let (lane, start) = (u32::from(vehicle.lane()) * SQUARE, u32::from(vehicle.start()) * SQUARE);
+    let (lane, start) = (
+        u32::from(vehicle.lane()) * SQUARE,
+        u32::from(vehicle.start()) * SQUARE,
+    );
     let length = u32::from(vehicle.length()) * SQUARE;
     let (x, y, width, height) = match vehicle.axis() {
         Axis::Horizontal => (start, lane, length, SQUARE),
@@ -83,16 +113,34 @@ fn draw_vehicle(svg: &mut String, i: usize, vehicle: Vehicle, letter: char, deta
         _ => " long",
     };
     let moved = if moved { " moved" } else { "" };
-    let number = if detail == Detail::Full { format!(r#" data-v="{i}""#) } else { String::new() };
-    let _ = write!(svg, r#"<g class="v{kind}{moved}"{number}><rect x="{}" y="{}" width="{}" height="{}" rx="22"/>"#, x + 8, y + 8, width - 16, height - 16);
+    let number = if detail == Detail::Full {
+        format!(r#" data-v="{i}""#)
+    } else {
+        String::new()
+    };
+    let _ = write!(
+        svg,
+        r#"<g class="v{kind}{moved}"{number}><rect x="{}" y="{}" width="{}" height="{}" rx="22"/>"#,
+        x + 8,
+        y + 8,
+        width - 16,
+        height - 16
+    );
     if detail == Detail::Full {
-        let _ = write!(svg, r#"<text x="{}" y="{}">{letter}</text>"#, x + width / 2, y + height / 2);
+        let _ = write!(
+            svg,
+            r#"<text x="{}" y="{}">{letter}</text>"#,
+            x + width / 2,
+            y + height / 2
+        );
     }
     svg.push_str("</g>");
 }
 
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")
+    text.replace('&', "&amp;")
+        .replace('"', "&quot;")
+        .replace('<', "&lt;")
 }
 
 #[cfg(test)]

@@ -10,7 +10,13 @@ pub(crate) fn token(visitor: &Visitor) -> Markup {
 }
 
 /// A field with its label, a line of advice, and what was wrong with what was put in.
-pub(crate) fn field(id: &str, label: &str, input: &Markup, hint: Option<&str>, wrong: Option<&str>) -> Markup {
+pub(crate) fn field(
+    id: &str,
+    label: &str,
+    input: &Markup,
+    hint: Option<&str>,
+    wrong: Option<&str>,
+) -> Markup {
     html! {
         div.field {
             label for=(id) { (label) }

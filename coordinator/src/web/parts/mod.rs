@@ -66,11 +66,19 @@ pub(crate) struct Tile {
 
 impl Tile {
     pub(crate) fn new(label: &'static str, value: impl Into<String>) -> Tile {
-        Tile { label, value: value.into(), note: None, mood: Mood::Plain }
+        Tile {
+            label,
+            value: value.into(),
+            note: None,
+            mood: Mood::Plain,
+        }
     }
 
     pub(crate) fn note(self, note: impl Into<String>) -> Tile {
-        Tile { note: Some(note.into()), ..self }
+        Tile {
+            note: Some(note.into()),
+            ..self
+        }
     }
 
     pub(crate) fn mood(self, mood: Mood) -> Tile {

@@ -17,7 +17,10 @@ pub(crate) fn stepper(board: &Board, solution: &[Slide]) -> Markup {
     let mut positions = vec![board.clone()];
     for &slide in solution {
         let last = positions.last().expect("there is the first position");
-        positions.push(last.apply(slide).expect("a solution's slides are possible in turn"));
+        positions.push(
+            last.apply(slide)
+                .expect("a solution's slides are possible in turn"),
+        );
     }
     let names: Vec<String> = solution.iter().map(|&slide| board.spell_slide(slide)).collect();
     let slides: Vec<(usize, i8, i8)> = solution.iter().map(|&slide| moved(board, slide)).collect();
@@ -53,7 +56,10 @@ pub(crate) fn stepper(board: &Board, solution: &[Slide]) -> Markup {
 fn thumb(position: &Board, step: usize, names: &[String], solution: &[Slide]) -> Markup {
     let (name, slid) = match step {
         0 => ("Start".to_owned(), None),
-        _ => (format!("{step}. {}", names[step - 1]), Some(solution[step - 1].vehicle)),
+        _ => (
+            format!("{step}. {}", names[step - 1]),
+            Some(solution[step - 1].vehicle),
+        ),
     };
     html! {
         a.step href={ "#step-" (step) } id={ "step-" (step) } data-step=(step) {
