@@ -11,6 +11,7 @@ mod commands;
 mod embedded;
 mod input;
 mod output;
+mod sheet;
 mod store;
 
 use std::process::ExitCode;
@@ -45,6 +46,10 @@ enum Command {
     Show(commands::show::Arguments),
     Import(commands::import::Arguments),
     Export(commands::export::Arguments),
+    Pack(Box<commands::pack::Arguments>),
+    Challenge(commands::challenge::Arguments),
+    Difficulty(commands::difficulty::Arguments),
+    Stats(commands::stats::Arguments),
     Replay(commands::replay::Arguments),
     Hunts(commands::hunts::Arguments),
     Jobs(commands::jobs::Arguments),
@@ -64,6 +69,10 @@ fn main() -> ExitCode {
         Command::Canon(arguments) => commands::canon::run(&arguments),
         Command::Import(arguments) => commands::import::run(&arguments),
         Command::Export(arguments) => commands::export::run(&arguments),
+        Command::Pack(arguments) => commands::pack::run(&arguments),
+        Command::Challenge(arguments) => commands::challenge::run(&arguments),
+        Command::Difficulty(arguments) => commands::difficulty::run(&arguments),
+        Command::Stats(arguments) => commands::stats::run(&arguments),
         Command::Replay(arguments) => commands::replay::run(&arguments),
         Command::Hunts(arguments) => commands::hunts::run(&arguments),
         Command::Jobs(arguments) => commands::jobs::run(&arguments),

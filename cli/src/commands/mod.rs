@@ -6,18 +6,22 @@
 
 pub(crate) mod canon;
 pub(crate) mod cluster;
+pub(crate) mod challenge;
 pub(crate) mod database;
+pub(crate) mod difficulty;
 pub(crate) mod export;
 pub(crate) mod hint;
 pub(crate) mod hunt;
 pub(crate) mod hunts;
 pub(crate) mod import;
 pub(crate) mod jobs;
+pub(crate) mod pack;
 pub(crate) mod replay;
 pub(crate) mod show;
 pub(crate) mod signals;
 pub(crate) mod solve;
 pub(crate) mod sql;
+pub(crate) mod stats;
 pub(crate) mod workers;
 
 use std::path::PathBuf;
