@@ -1,7 +1,7 @@
 //! Where a coordinator program's configuration comes from: flags over `PARFORCE_` environment over a TOML file over
 //! defaults.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use anyhow::{Context, bail, ensure};
 use board::StateLimit;
 use clap::{Args, Parser};
 use coordinator::Config;
+use coordinator::web::access::{AccessRules, ProxyRule};
 use serde::Deserialize;
 
 /// Hands out jobs, proves what comes back, keeps it in Postgres.
@@ -49,6 +50,33 @@ struct Settings {
     /// Where pages, /healthz, /readyz and /metrics are served [default: 127.0.0.1:7401]
     #[arg(long, env = "PARFORCE_WEB", value_name = "ADDR")]
     web: Option<SocketAddr>,
+    /// Who may open the pages, NAME:ROLE:SHA256 with role viewer or operator, several parted by commas; needed
+    /// where pages are served off this machine [default: anybody on it]
+    #[arg(
+        long,
+        env = "PARFORCE_DASHBOARD_TOKENS",
+        hide_env_values = true,
+        value_name = "RULES",
+        value_delimiter = ','
+    )]
+    dashboard_tokens: Option<Vec<String>>,
+    /// File of such rules, one a line
+    #[arg(long, env = "PARFORCE_DASHBOARD_TOKENS_FILE", value_name = "FILE")]
+    dashboard_tokens_file: Option<PathBuf>,
+    /// Header in which a trusted proxy says who opens a page, e.g. x-forwarded-user
+    #[arg(long, env = "PARFORCE_PROXY_USER_HEADER", value_name = "HEADER")]
+    proxy_user_header: Option<String>,
+    /// Addresses from which alone that header is believed, parted by commas
+    #[arg(long, env = "PARFORCE_PROXY_FROM", value_name = "IPS", value_delimiter = ',')]
+    proxy_from: Option<Vec<IpAddr>>,
+    /// Whom the proxy names that may act; others may look, parted by commas
+    #[arg(
+        long,
+        env = "PARFORCE_PROXY_OPERATORS",
+        value_name = "NAMES",
+        value_delimiter = ','
+    )]
+    proxy_operators: Option<Vec<String>>,
     /// How long a lease lasts from each beat, in seconds [default: 60]
     #[arg(long, env = "PARFORCE_LEASE_TTL_S", value_name = "SECONDS")]
     lease_ttl_s: Option<u64>,
@@ -112,6 +140,10 @@ impl Settings {
             reap_interval: seconds(self.reap_interval_s, file.reap_interval_s, defaults.reap_interval),
             ..defaults
         };
+        config.access = self.access(&file)?;
+        if let Some(web) = config.web {
+            config.access.check(web)?;
+        }
         config.sizing.target = seconds(self.job_target_s, file.job_target_s, config.sizing.target);
         config.proving.share = self
             .prove_share
@@ -154,6 +186,46 @@ impl Settings {
     }
 }
 
+impl Settings {
+    fn access(&self, file: &Settings) -> anyhow::Result<AccessRules> {
+        let mut rules = self
+            .dashboard_tokens
+            .clone()
+            .or(file.dashboard_tokens.clone())
+            .unwrap_or_default();
+        let path = self
+            .dashboard_tokens_file
+            .as_ref()
+            .or(file.dashboard_tokens_file.as_ref());
+        if let Some(path) = path {
+            let text =
+                std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
+            let lines = text.lines().map(str::trim);
+            rules.extend(
+                lines
+                    .filter(|line| !line.is_empty() && !line.starts_with('#'))
+                    .map(str::to_owned),
+            );
+        }
+        let header = self
+            .proxy_user_header
+            .clone()
+            .or(file.proxy_user_header.clone());
+        Ok(AccessRules {
+            tokens: rules.iter().map(|rule| rule.parse()).collect::<Result<_, _>>()?,
+            proxy: header.map(|header| ProxyRule {
+                header: header.to_ascii_lowercase(),
+                from: self.proxy_from.clone().or(file.proxy_from.clone()).unwrap_or_default(),
+                operators: self
+                    .proxy_operators
+                    .clone()
+                    .or(file.proxy_operators.clone())
+                    .unwrap_or_default(),
+            }),
+        })
+    }
+}
+
 fn database_url(url: Option<&str>, file: Option<&Path>) -> anyhow::Result<Option<String>> {
     match (url, file) {
         (Some(_), Some(_)) => bail!("the database is named twice, by its address and by a file"),
@@ -187,6 +259,23 @@ mod tests {
         assert_eq!(resolved.config.beat_interval, Config::default().beat_interval);
         assert!((resolved.config.proving.share - 0.5).abs() < f64::EPSILON);
         assert_eq!(resolved.database_url, "postgres://a@b/c");
+    }
+
+    #[test]
+    fn pages_are_served_off_this_machine_to_nobody_unless_somebody_may_open_them() {
+        let over = |text: &str| Settings::default().over(file(&format!("database-url = 'x'\n{text}")));
+        let error = over("web = '0.0.0.0:7401'").err().unwrap().to_string();
+        assert!(error.contains("0.0.0.0:7401"), "{error}");
+        let digest = "ab".repeat(32);
+        let resolved = over(&format!(
+            "web = '0.0.0.0:7401'\ndashboard-tokens = ['anna:operator:{digest}']"
+        ))
+        .unwrap();
+        assert_eq!(resolved.config.access.tokens.len(), 1);
+        assert!(over("web = '0.0.0.0:7401'\nproxy-user-header = 'x-user'").is_err());
+        assert!(
+            over("web = '0.0.0.0:7401'\nproxy-user-header = 'x-user'\nproxy-from = ['10.0.0.1']").is_ok()
+        );
     }
 
     #[test]
