@@ -2,24 +2,62 @@
 
 use std::io::Write;
 
-use coordinator::store::{HuntProgress, HuntRecord};
+use coordinator::Store;
+use coordinator::store::{HuntProgress, HuntRecord, StoreError};
+use proto::ids::HuntId;
 use serde::Serialize;
+use uuid::Uuid;
 
-use super::{DatabaseArguments, Outcome, instant};
+use super::hunt::wish::WishArguments;
+use super::{DatabaseArguments, Outcome, UsageError, instant};
 use crate::output::table::{Align, Table};
 use crate::output::thousands;
 use crate::store::OpenStore;
 
-/// List the hunts in the database.
+/// List the hunts in the database, or act on one.
 ///
-/// Example:
+/// `hunts new` asks for a hunt without searching here: a coordinator on the same database hands it to its workers.
+///
+/// Examples:
 ///   parforce hunts --json
+///   parforce hunts new --lot 7x7 --minutes 600
+///   parforce hunts pause 3
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    database: DatabaseArguments,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Ask for a hunt, or let the one of this name go on with a new budget
+    New(Box<New>),
+    /// Let nobody take jobs of a hunt until it is resumed
+    Pause(Which),
+    /// Let a paused hunt go on
+    Resume(Which),
+    /// End a hunt for good; what it found stays
+    Cancel(Which),
+}
+
+#[derive(Debug, clap::Args)]
+struct New {
+    #[command(flatten)]
+    wish: WishArguments,
+    #[command(flatten)]
+    database: DatabaseArguments,
+}
+
+#[derive(Debug, clap::Args)]
+struct Which {
+    /// The hunt's number, as `parforce hunts` lists it
+    id: i64,
     #[command(flatten)]
     database: DatabaseArguments,
 }
@@ -69,6 +107,51 @@ impl Listed {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    match &arguments.action {
+        None => list(arguments),
+        Some(Action::New(new)) => create(new),
+        Some(Action::Pause(which)) => act(which, "paused", async |store, id| store.pause_hunt(id).await),
+        Some(Action::Resume(which)) => act(which, "resumed", async |store, id| store.resume_hunt(id).await),
+        Some(Action::Cancel(which)) => act(which, "cancelled", async |store, id| store.cancel_hunt(id).await),
+    }
+}
+
+fn create(new: &New) -> anyhow::Result<Outcome> {
+    let wish = new.wish.check()?;
+    let store = OpenStore::open(&new.database)?;
+    // The seed of a hunt that names none is drawn here, once; everything after it follows from it.
+    let drawn_seed = Uuid::new_v4().as_u64_pair().0;
+    let hunt = store.wait(store.store.create_hunt(&wish, drawn_seed))?;
+    store.close()?;
+    writeln!(std::io::stdout(), "hunt {}: {}", hunt.id, hunt.name)?;
+    Ok(Outcome::Done)
+}
+
+fn act(
+    which: &Which,
+    done: &str,
+    action: impl AsyncFn(&Store, HuntId) -> Result<bool, StoreError>,
+) -> anyhow::Result<Outcome> {
+    let id = HuntId::new(which.id).map_err(|error| UsageError(error.to_string()))?;
+    let store = OpenStore::open(&which.database)?;
+    let acted = store.wait(action(&store.store, id))?;
+    let hunt = store.wait(store.store.hunt(id))?;
+    store.close()?;
+    match hunt {
+        Some(hunt) if acted => writeln!(std::io::stdout(), "hunt {id} is {done}: {}", hunt.name)?,
+        Some(hunt) => {
+            eprintln!(
+                "parforce: hunt {id} is {} and cannot be {done}",
+                hunt.state.as_str()
+            );
+            return Ok(Outcome::Refused);
+        }
+        None => anyhow::bail!("there is no hunt {id}"),
+    }
+    Ok(Outcome::Done)
+}
+
+fn list(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let store = OpenStore::open(&arguments.database)?;
     let listed = store.wait(async {
         let mut listed = Vec::new();

@@ -160,19 +160,11 @@ fn told(summary: &Summary) -> String {
         thousands(*refused),
     );
     if *mismatched > 0 {
-        text += &format!(
-            "; {} stated something else than was proved",
-            thousands(*mismatched)
-        );
+        text.push_str("; ");
+        text.push_str(&thousands(*mismatched));
+        text.push_str(" stated something else than was proved");
     }
     text
-}
-
-fn format_mismatched(mismatched: u64) -> String {
-    format!(
-        "; {} stated something else than was proved",
-        thousands(mismatched)
-    )
 }
 
 /// A line for the event log.

@@ -5,7 +5,7 @@
 
 mod live;
 mod report;
-mod wish;
+pub(crate) mod wish;
 
 use std::fs::{File, OpenOptions};
 use std::net::SocketAddr;

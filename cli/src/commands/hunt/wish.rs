@@ -15,7 +15,7 @@ const MAX_MINUTES: f64 = 10.0 * 366.0 * 24.0 * 60.0;
 
 /// What is to be hunted, and for how long.
 #[derive(Debug, clap::Args)]
-pub(super) struct WishArguments {
+pub(crate) struct WishArguments {
     /// Stop after so many minutes; 0: not because of the time
     #[arg(long, value_name = "N", default_value_t = 20.0)]
     minutes: f64,
@@ -73,7 +73,7 @@ impl WishArguments {
     ///
     /// # Errors
     /// [`UsageError`].
-    pub(super) fn check(&self) -> Result<NewHunt, UsageError> {
+    pub(crate) fn check(&self) -> Result<NewHunt, UsageError> {
         if !(0.0..=MAX_MINUTES).contains(&self.minutes) {
             return Err(UsageError(format!(
                 "--minutes {}, expected 0 to {MAX_MINUTES}",
