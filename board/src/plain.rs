@@ -3,7 +3,7 @@
 //! Everything here is breadth-first search over whole [`Board`] values in ordered or hashed collections, one
 //! [`Board::apply`] a slide: no packing, no tables, no short cuts, no limits. It serves tests and nothing else.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::board::Board;
 use crate::slide::Slide;
@@ -46,8 +46,8 @@ pub fn fewest_steps(board: &Board) -> Option<u16> {
 }
 
 /// Every position reachable from a board.
-pub fn reachable(board: &Board) -> HashSet<Board> {
-    let mut seen = HashSet::from([board.clone()]);
+pub fn reachable(board: &Board) -> FxHashSet<Board> {
+    let mut seen = FxHashSet::from_iter([board.clone()]);
     let mut frontier = vec![board.clone()];
     while let Some(board) = frontier.pop() {
         for next in neighbours(&board, &Board::slides) {
@@ -67,7 +67,7 @@ pub fn cluster(board: &Board) -> PlainCluster {
     let positions = reachable(board);
     let n_states = positions.len() as u64;
     let mut frontier: Vec<&Board> = positions.iter().filter(|board| board.is_solved()).collect();
-    let mut pars: HashMap<&Board, u16> = frontier.iter().map(|&board| (board, 0)).collect();
+    let mut pars: FxHashMap<&Board, u16> = frontier.iter().map(|&board| (board, 0)).collect();
     let mut layers = Vec::new();
     while !frontier.is_empty() {
         let par = u16::try_from(layers.len() + 1).expect("tests stay far below 65,535 slides");
@@ -145,18 +145,25 @@ fn neighbours(board: &Board, moves: Moves) -> Vec<Board> {
 }
 
 fn fewest(board: &Board, moves: Moves) -> Option<u16> {
-    let mut seen = HashSet::from([board.clone()]);
+    if board.is_solved() {
+        return Some(0);
+    }
+    let mut seen = FxHashSet::from_iter([board.clone()]);
     let mut layer = vec![board.clone()];
-    for n_moves in 0..=u16::MAX {
-        if layer.iter().any(Board::is_solved) {
-            return Some(n_moves);
+    for n_moves in 1..=u16::MAX {
+        let mut next_layer = Vec::new();
+        for next in layer.iter().flat_map(|board| neighbours(board, moves)) {
+            if next.is_solved() {
+                return Some(n_moves);
+            }
+            if seen.insert(next.clone()) {
+                next_layer.push(next);
+            }
         }
-        let next = layer.iter().flat_map(|board| neighbours(board, moves));
-        let next: Vec<Board> = next.filter(|board| seen.insert(board.clone())).collect();
-        if next.is_empty() {
+        if next_layer.is_empty() {
             return None;
         }
-        layer = next;
+        layer = next_layer;
     }
     panic!("more than 65,535 moves")
 }

@@ -177,8 +177,8 @@ impl Board {
             .map(|square| exit.turned_square(lot, square))
             .collect();
         vehicles.sort_by_key(|&(letter, vehicle)| (letter != b'A', vehicle.first_square(turned_lot)));
-        let (letters, vehicles) = vehicles.into_iter().unzip();
-        Ok(Board::with_letters(turned_lot, vehicles, walls, letters)?)
+        let (letters, vehicles): (Vec<u8>, Vec<Vehicle>) = vehicles.into_iter().unzip();
+        Ok(Board::with_letters(turned_lot, vehicles, walls, letters.into())?)
     }
 
     /// The board's spelling with other letters for its vehicles.
