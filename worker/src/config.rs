@@ -23,8 +23,8 @@ pub struct Config {
     pub name: String,
     /// Threads to search on; 0 stands for one for each processor.
     pub n_threads: usize,
-    /// Jobs to hold at once, 1 to [`MAX_SLOTS`]. With two, the threads that the last shards of a job leave idle
-    /// begin the next job.
+    /// Jobs to hold at once, 1 to [`MAX_SLOTS`]. With two or more, the threads that the last shards of a job leave idle
+    /// begin the next job, and a job whose boards are not acknowledged yet holds nothing up.
     pub n_slots: u32,
     /// Where boards are kept until they are acknowledged; `None` keeps them in memory, so that they die with the
     /// process.

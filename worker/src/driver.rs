@@ -108,7 +108,7 @@ pub async fn run(
         digest.to_bytes().to_vec(),
     );
     let mut backoff = Backoff::new(incarnation, 0);
-    let link = Link::open(client, hello, &mut backoff, &shutdown.drain)
+    let link = Link::open(client, hello, &mut backoff, &shutdown)
         .await
         .map_err(WorkerError::Unwelcome)?;
     let Some(link) = link else {
@@ -137,6 +137,7 @@ pub async fn run(
         directive: watch::Sender::new(tools.link.welcome().directive),
         roster: Arc::default(),
         slots: Arc::new(Semaphore::new(config.n_slots as usize)),
+        room: Arc::new(Semaphore::new(1)),
         holders: JoinSet::new(),
         n_taken: 0,
         incarnation,
@@ -167,12 +168,25 @@ struct Driver {
     tools: Tools,
     directive: watch::Sender<Directive>,
     roster: Arc<Roster>,
+    /// One permit a job that may be held.
     slots: Arc<Semaphore>,
+    /// One permit: taken by a job until its last shard has begun.
+    room: Arc<Semaphore>,
     holders: JoinSet<()>,
     n_taken: u32,
     incarnation: Uuid,
     backoff: Backoff,
     shutdown: Shutdown,
+}
+
+impl Shutdown {
+    /// Waits until either is cancelled.
+    pub async fn told(&self) {
+        tokio::select! {
+            () = self.drain.cancelled() => {}
+            () = self.stop.cancelled() => {}
+        }
+    }
 }
 
 impl Driver {
@@ -189,10 +203,9 @@ impl Driver {
             let shutdown = self.shutdown.clone();
             tokio::select! {
                 biased;
-                () = shutdown.drain.cancelled() => break Departure::Told,
-                () = shutdown.stop.cancelled() => break Departure::Told,
+                () = shutdown.told() => break Departure::Told,
                 departure = departure(&mut directives) => break departure,
-                () = self.take_jobs() => {}
+                () = self.take_job() => {}
             }
         };
         info!(?departure, "leaving");
@@ -201,17 +214,15 @@ impl Driver {
         departure
     }
 
-    /// Waits for a free slot, then for jobs, and starts them. Dropping this between grant and answer loses nothing: the
-    /// goodbye gives back what this worker does not know that it holds.
-    async fn take_jobs(&mut self) {
-        let slots = Arc::clone(&self.slots);
-        let first = slots.acquire_owned().await.expect("the slots are never closed");
-        let mut permits = vec![first];
-        while let Ok(another) = Arc::clone(&self.slots).try_acquire_owned() {
-            permits.push(another);
-        }
+    /// Waits for a free slot and for idle search threads, then for a job, and starts it. A job is not taken before its
+    /// search can begin: one that waits behind another shows no work, and looks like a stall. Dropping this between
+    /// grant and answer loses nothing: the goodbye gives back what this worker does not know that it holds.
+    async fn take_job(&mut self) {
+        let never_closed = "the semaphores are never closed";
+        let slot = Arc::clone(&self.slots).acquire_owned().await.expect(never_closed);
+        let room = Arc::clone(&self.room).acquire_owned().await.expect(never_closed);
         while self.holders.try_join_next().is_some() {}
-        let (acquired, asked_at) = self.acquire(permits.len()).await;
+        let (acquired, asked_at) = self.acquire().await;
         self.directive
             .send_if_modified(|last| std::mem::replace(last, acquired.directive) != acquired.directive);
         for unreadable in acquired.unreadable {
@@ -220,14 +231,14 @@ impl Driver {
         if acquired.leases.is_empty() {
             clock::sleep_until(asked_at + MIN_ACQUIRE_INTERVAL).await;
         }
-        for lease in acquired.leases {
-            // More leases than were asked for would be the coordinator's bug; they are run all the same.
-            self.start(lease, asked_at, permits.pop());
+        // One lease was asked for; more would be the coordinator's bug, and expire.
+        if let Some(lease) = acquired.leases.into_iter().next() {
+            self.start(lease, asked_at, slot, room);
         }
     }
 
     /// Asks until there is an answer, under one request id: if an answer was lost on the way, the next brings it again.
-    async fn acquire(&mut self, n_free_slots: usize) -> (Acquired, Moment) {
+    async fn acquire(&mut self) -> (Acquired, Moment) {
         let request = RequestId::new(Uuid::new_v4());
         loop {
             let asked_at = clock::now();
@@ -235,7 +246,7 @@ impl Driver {
                 let acquire = Acquire {
                     request,
                     session,
-                    n_free_slots: u32::try_from(n_free_slots).expect("at most MAX_SLOTS"),
+                    n_free_slots: 1,
                     kinds: KINDS.to_vec(),
                     wait: Duration::from_millis(MAX_ACQUIRE_WAIT_MS.into()),
                 };
@@ -257,7 +268,13 @@ impl Driver {
         }
     }
 
-    fn start(&mut self, lease: Lease, asked_at: Moment, permit: Option<OwnedSemaphorePermit>) {
+    fn start(
+        &mut self,
+        lease: Lease,
+        asked_at: Moment,
+        slot: OwnedSemaphorePermit,
+        room: OwnedSemaphorePermit,
+    ) {
         let Some(held) = self.roster.add(Held::new(&lease, asked_at)) else {
             return warn!(job.id = %lease.job, "this lease is held already");
         };
@@ -269,10 +286,10 @@ impl Driver {
                 let held = Arc::clone(&held);
                 async move { held.fence().await }
             });
-            holder::hold(tools, lease, Arc::clone(&held), backoff).await;
+            holder::hold(tools, lease, Arc::clone(&held), room, backoff).await;
             fence.abort();
             roster.remove(&held);
-            drop(permit);
+            drop(slot);
         });
     }
 
@@ -304,8 +321,7 @@ impl Driver {
         if departure == Departure::Drained {
             tokio::select! {
                 () = join_all(&mut self.holders) => {}
-                () = shutdown.drain.cancelled() => {}
-                () = shutdown.stop.cancelled() => {}
+                () = shutdown.told() => {}
             }
         }
         self.roster.decree(Verdict::Leave);

@@ -6,6 +6,7 @@ use board::cluster::Found;
 use board::job::{Counters, JobSpec, ShardEnd, ShardOutcome, Tally};
 use proto::convert::{Batch, Completion, Lease, LeaseOutcome, Release, ReleaseReason, StatedBoard};
 use proto::ids::BatchId;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 use uuid::Uuid;
@@ -35,8 +36,8 @@ pub struct Tools {
     pub abandoned: CancellationToken,
 }
 
-/// Runs a leased job to its end, whatever that is.
-pub async fn hold(tools: Tools, lease: Lease, held: Arc<Held>, backoff: Backoff) {
+/// Runs a leased job to its end, whatever that is. `room` is given back as soon as the last shard has begun.
+pub async fn hold(tools: Tools, lease: Lease, held: Arc<Held>, room: OwnedSemaphorePermit, backoff: Backoff) {
     let spec = Arc::new(lease.spec);
     info!(job.id = %lease.job, hunt.id = %lease.hunt, lease.token = %lease.token, kind = spec.kind(), "job begins");
     let mut holder = Holder {
@@ -47,7 +48,7 @@ pub async fn hold(tools: Tools, lease: Lease, held: Arc<Held>, backoff: Backoff)
         failure: None,
         backoff,
     };
-    let n_complete = holder.search(&spec).await;
+    let n_complete = holder.search(&spec, room).await;
     let abandoned = holder.tools.abandoned.clone();
     tokio::select! {
         () = holder.end(n_complete == spec.n_shards()) => {}
@@ -67,9 +68,9 @@ struct Holder {
 
 impl Holder {
     /// Runs the shards; how many came to their end.
-    async fn search(&mut self, spec: &Arc<JobSpec>) -> u32 {
+    async fn search(&mut self, spec: &Arc<JobSpec>, room: OwnedSemaphorePermit) -> u32 {
         let mut n_complete = 0;
-        let mut news = shards::start(&self.tools.pool, spec, self.held.gauge());
+        let mut news = shards::start(&self.tools.pool, spec, self.held.gauge(), room);
         while let Some(news) = news.recv().await {
             match news {
                 ShardNews::Ended(ShardEnd::Complete(outcome)) => {

@@ -8,13 +8,13 @@ use board::ENGINE;
 use proto::PROTOCOL;
 use proto::convert::{Hello, Welcome};
 use proto::ids::{Incarnation, Session};
-use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use crate::backoff::Backoff;
 use crate::client::{CallError, Client};
 use crate::clock;
 use crate::config::Config;
+use crate::driver::Shutdown;
 
 /// A session, renewed when the coordinator does not know it any more.
 #[derive(Debug)]
@@ -50,12 +50,12 @@ impl Link {
         client: Client,
         hello: Hello,
         backoff: &mut Backoff,
-        leaving: &CancellationToken,
+        leaving: &Shutdown,
     ) -> Result<Option<Link>, CallError> {
         loop {
             let answer = tokio::select! {
                 answer = client.hello(hello.clone()) => answer,
-                () = leaving.cancelled() => return Ok(None),
+                () = leaving.told() => return Ok(None),
             };
             match answer {
                 Ok(welcome) => {
@@ -73,7 +73,7 @@ impl Link {
                     warn!(%error, delay_ms = delay.as_millis(), "no hello yet, trying again");
                     tokio::select! {
                         () = clock::sleep(delay) => {}
-                        () = leaving.cancelled() => return Ok(None),
+                        () = leaving.told() => return Ok(None),
                     }
                 }
                 Err(error) => return Err(error),

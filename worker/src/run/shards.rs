@@ -85,13 +85,22 @@ pub enum ShardNews {
 
 /// Puts all shards of a job before the pool, which takes them in order, behind those of earlier jobs.
 ///
-/// The receiver ends when the last shard has ended. A stopped job's shards still waiting send nothing. Dropping the
+/// `begun` is let go of when the last shard has begun (or was passed over): whoever waits for that may bring the next job,
+/// for threads that are idle while the last shards run. The receiver ends when the last shard has ended. A stopped job's shards still waiting send nothing. Dropping the
 /// receiver stops the job.
-pub fn start(pool: &Arc<SearchPool>, spec: &Arc<JobSpec>, gauge: &Arc<Gauge>) -> mpsc::Receiver<ShardNews> {
+pub fn start<T: Send + Sync + 'static>(
+    pool: &Arc<SearchPool>,
+    spec: &Arc<JobSpec>,
+    gauge: &Arc<Gauge>,
+    begun: T,
+) -> mpsc::Receiver<ShardNews> {
     let (sender, receiver) = mpsc::channel(MAX_WAITING_OUTCOMES);
+    let begun = Arc::new(begun);
     for shard in 0..spec.n_shards() {
         let (lent, spec, gauge, sender) = (pool.clone(), spec.clone(), gauge.clone(), sender.clone());
+        let begun = Arc::clone(&begun);
         pool.threads.spawn_fifo(move || {
+            drop(begun);
             if gauge.is_stopped() {
                 return;
             }
@@ -141,7 +150,7 @@ fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
 /// If a shard panics, or when called from an async task: it blocks.
 pub fn replay(spec: &JobSpec, n_threads: usize) -> Result<JobResult, SearchPoolError> {
     let pool = Arc::new(SearchPool::start(n_threads)?);
-    let mut news = start(&pool, &Arc::new(spec.clone()), &Arc::new(Gauge::default()));
+    let mut news = start(&pool, &Arc::new(spec.clone()), &Arc::new(Gauge::default()), ());
     let mut tally = Tally::default();
     let mut found = Vec::new();
     while let Some(news) = news.blocking_recv() {
