@@ -76,6 +76,24 @@ pub enum Fault {
         /// In the plan.
         expected: String,
     },
+    /// A level of the plan that no file has.
+    #[error("{world}, level {level}, is missing")]
+    Missing {
+        /// The world.
+        world: String,
+        /// The level.
+        level: u32,
+    },
+    /// A level of the plan that two files have.
+    #[error("{world}, level {level}, is also in {other}")]
+    LevelTwice {
+        /// The world.
+        world: String,
+        /// The level.
+        level: u32,
+        /// The other file.
+        other: String,
+    },
     /// The same jam in two files.
     #[error("the same jam as {other} up to turning and mirroring")]
     Duplicate {
@@ -154,6 +172,43 @@ pub fn duplicates<'a>(levels: impl IntoIterator<Item = (&'a str, &'a Level)>) ->
             seen.insert(canonical, name);
         }
     }
+    faults
+}
+
+/// Levels of a plan that no file of a set has, and levels that more than one has, the latter by the name of the file.
+pub fn coverage<'a>(
+    levels: impl IntoIterator<Item = (&'a str, &'a Level)>,
+    plan: &[LevelSpec],
+) -> Vec<(Option<String>, Fault)> {
+    let mut seen: HashMap<(&str, u32), &str> = HashMap::new();
+    let mut faults = Vec::new();
+    for (name, level) in levels {
+        let Some(origin) = &level.campaign else { continue };
+        let key = (origin.world.as_str(), origin.level);
+        if let Some(other) = seen.insert(key, name) {
+            let (world, level) = (origin.world.clone(), origin.level);
+            faults.push((
+                Some(name.to_owned()),
+                Fault::LevelTwice {
+                    world,
+                    level,
+                    other: other.to_owned(),
+                },
+            ));
+        }
+    }
+    let missing = plan
+        .iter()
+        .filter(|spec| !seen.contains_key(&(spec.world.as_str(), spec.number)));
+    faults.extend(missing.map(|spec| {
+        (
+            None,
+            Fault::Missing {
+                world: spec.world.clone(),
+                level: spec.number,
+            },
+        )
+    }));
     faults
 }
 

@@ -119,6 +119,14 @@ fn check_state(jam: &Jam, blockers: &Blockers, state: State, name: (u64, u64)) -
     );
     let best = truth.costs.iter().flatten().min().copied();
     assert_eq!(answer.par(), best, "board {name:?}");
+    let cheaper = Escape::BOTH
+        .into_iter()
+        .find(|escape| best.is_some() && truth.costs[*escape as usize] == best);
+    assert_eq!(
+        answer.optimum().map(|optimum| optimum.escape),
+        cheaper,
+        "board {name:?}"
+    );
 
     for verdict in &answer.escapes {
         match verdict {

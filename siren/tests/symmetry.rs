@@ -155,7 +155,7 @@ fn costs(jam: &Jam) -> [Option<u32>; 2] {
 
 #[test]
 fn turning_changes_neither_costs_nor_canonical_spelling() {
-    for jam in jams(10, 2_000) {
+    for jam in jams(10, 600) {
         let canonical = Canonical::new(&jam);
         let mut image = jam.clone();
         for _ in 0..4 {
@@ -169,7 +169,7 @@ fn turning_changes_neither_costs_nor_canonical_spelling() {
 
 #[test]
 fn mirroring_changes_neither_costs_nor_canonical_spelling_where_there_is_no_bridge() {
-    let without_bridge = jams(11, 4_000).filter(|jam| jam.parts().bridge.is_none());
+    let without_bridge = jams(11, 1_600).filter(|jam| jam.parts().bridge.is_none());
     let mut n = 0;
     for jam in without_bridge {
         let image = mirrored_drawing(&jam);
@@ -177,7 +177,7 @@ fn mirroring_changes_neither_costs_nor_canonical_spelling_where_there_is_no_brid
         assert_eq!(Canonical::new(&image), Canonical::new(&jam));
         n += 1;
     }
-    assert!(n > 1_000);
+    assert!(n > 400);
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn a_mirrored_drawing_with_a_bridge_can_be_another_puzzle() {
 
 #[test]
 fn a_canonical_spelling_reads_back_to_a_jam_of_the_same_costs_and_spelling() {
-    for jam in jams(13, 4_000) {
+    for jam in jams(13, 1_500) {
         let canonical = Canonical::new(&jam);
         assert_eq!(Canonical::parse(canonical.as_str()).as_ref(), Ok(&canonical));
         let back = canonical.jam();
@@ -200,7 +200,7 @@ fn a_canonical_spelling_reads_back_to_a_jam_of_the_same_costs_and_spelling() {
 #[test]
 fn the_essence_forgets_what_play_does_not_see() {
     let mut n_bridges = 0;
-    for jam in jams(14, 2_000) {
+    for jam in jams(14, 1_000) {
         let reduced = essence(&jam);
         assert_eq!(costs(&reduced), costs(&jam));
         let mut parts = jam.parts().clone();
@@ -210,7 +210,7 @@ fn the_essence_forgets_what_play_does_not_see() {
         assert_eq!(essence(&Jam::new(parts).unwrap()), reduced);
         n_bridges += usize::from(reduced.parts().bridge.is_some());
     }
-    assert!(n_bridges > 500);
+    assert!(n_bridges > 250);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The third step: a lock on each lane vehicle, and chains of blockers behind them, each lane's closure to its own size.
 
 use super::site::{Site, Spot};
-use super::steps::{Aim, Step, choose, is_allowed, length_weight, wanted_length};
+use super::steps::{Aim, Chances, Step, is_allowed, length_weight, wanted_length};
 use super::template::Template;
 use crate::bits::Bits;
 use crate::lot::Facing;
@@ -82,8 +82,9 @@ fn best_of_draws(
 ) -> Option<Spot> {
     let needs = Needs::of(site, aim);
     let mut best: Option<(u32, Spot)> = None;
+    let chances = Chances::new(site, weigh)?;
     for _ in 0..DRAWS {
-        let spot = choose(site, stream, &weigh)?;
+        let spot = chances.draw(stream);
         let room = room_after(site, aim, needs, &spot);
         if best.is_none_or(|(most, _)| room > most) {
             best = Some((room, spot));

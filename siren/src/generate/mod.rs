@@ -32,7 +32,7 @@ use template::{Range, Template};
 pub const MAX_ATTEMPTS: u32 = 400;
 
 /// Survivors that meet every range after which a seed is content.
-const ENOUGH: u32 = 6;
+const ENOUGH: u32 = 4;
 
 /// Ring roads tried on one lot where lights or a bridge must fit.
 const RING_TRIES: u32 = 24;

@@ -197,26 +197,34 @@ pub(super) fn length_weight(spot: &Spot, wanted_tenths: u32) -> u32 {
 }
 
 /// Draws one of the spots with the chances that `weigh` gives; `None` if it gives none a chance.
-pub(super) fn choose(
-    site: &Site,
-    stream: &mut Stream,
-    weigh: impl Fn(&Site, &Spot) -> Option<u32>,
-) -> Option<Spot> {
-    let weights: Vec<(u32, &Spot)> = site
-        .spots
-        .iter()
-        .filter_map(|spot| weigh(site, spot).map(|weight| (weight, spot)))
-        .collect();
-    let total: u64 = weights.iter().map(|(weight, _)| u64::from(*weight)).sum();
-    if total == 0 {
-        return None;
-    }
-    let mut drawn = stream.below(usize::try_from(total).expect("a sum of small weights")) as u64;
-    for (weight, spot) in weights {
-        match drawn.checked_sub(u64::from(weight)) {
-            None => return Some(*spot),
-            Some(rest) => drawn = rest,
+fn choose(site: &Site, stream: &mut Stream, weigh: impl Fn(&Site, &Spot) -> Option<u32>) -> Option<Spot> {
+    Some(Chances::new(site, weigh)?.draw(stream))
+}
+
+/// Spots, each with its chance.
+pub(super) struct Chances<'a> {
+    /// Each spot with the sum of the weights up to it, itself included.
+    sums: Vec<(u64, &'a Spot)>,
+}
+
+impl<'a> Chances<'a> {
+    /// The site's spots with the chances that `weigh` gives; `None` if it gives none a chance.
+    pub(super) fn new(site: &'a Site, weigh: impl Fn(&Site, &Spot) -> Option<u32>) -> Option<Self> {
+        let mut sum = 0;
+        let mut sums = Vec::new();
+        for spot in &site.spots {
+            if let Some(weight) = weigh(site, spot) {
+                sum += u64::from(weight);
+                sums.push((sum, spot));
+            }
         }
+        (sum > 0).then_some(Self { sums })
     }
-    unreachable!("a number below the sum of the weights falls on one of them")
+
+    /// One of them.
+    pub(super) fn draw(&self, stream: &mut Stream) -> Spot {
+        let (total, _) = self.sums.last().expect("chances are of something");
+        let drawn = stream.below(usize::try_from(*total).expect("a sum of small weights")) as u64;
+        *self.sums[self.sums.partition_point(|(sum, _)| *sum <= drawn)].1
+    }
 }
