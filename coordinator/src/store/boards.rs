@@ -1,7 +1,7 @@
 //! Boards: one row a cluster, one partition a par.
 //!
 //! Lists go par by par, hardest first, along each partition's key: an order over all partitions at once would sort
-//! every board there is.
+//! every board there is. Boards that are secret today (reserved for a challenge) are in no list.
 
 use board::Par;
 use board::cluster::Found;
@@ -202,8 +202,9 @@ impl Store {
             SqlBoard,
             r#"
             SELECT par, canonical, lot_width, lot_height, exit_row, n_vehicles, n_walls, n_states, minimal
-            FROM boards
+            FROM boards b
             WHERE par = $1 AND ($2::smallint IS NULL OR lot_width = $2) AND ($3::smallint IS NULL OR lot_height = $3)
+                AND NOT EXISTS (SELECT FROM secret_boards s WHERE s.par = b.par AND s.canonical = b.canonical)
             ORDER BY canonical
             LIMIT $4
             "#,
@@ -231,8 +232,9 @@ impl Store {
         let row = sqlx::query!(
             r#"
             SELECT canonical
-            FROM boards
+            FROM boards b
             WHERE par = $1 AND lot_width = $2 AND lot_height = $3 AND exit_row = $4
+                AND NOT EXISTS (SELECT FROM secret_boards s WHERE s.par = b.par AND s.canonical = b.canonical)
             ORDER BY canonical
             LIMIT 1
             "#,

@@ -140,7 +140,9 @@ impl Store {
             r#"
             WITH seen AS MATERIALIZED (
                 SELECT * FROM boards b
-                WHERE par = $1 AND canonical > $2 AND canonical >= $9 AND canonical < $10 ORDER BY canonical LIMIT $3
+                WHERE par = $1 AND canonical > $2 AND canonical >= $9 AND canonical < $10
+                    AND NOT EXISTS (SELECT FROM secret_boards s WHERE s.par = b.par AND s.canonical = b.canonical)
+                ORDER BY canonical LIMIT $3
             ), matching AS (
                 SELECT s.* FROM seen s LEFT JOIN batches t ON $8::bigint IS NOT NULL AND t.id = s.batch_id
                     LEFT JOIN jobs j ON $8 IS NOT NULL AND j.id = t.job_id
@@ -214,6 +216,7 @@ impl Store {
             LEFT JOIN hunts h ON h.id = j.hunt_id
             LEFT JOIN workers w ON w.id = t.worker_id
             WHERE b.par = $1 AND b.canonical = $2
+                AND NOT EXISTS (SELECT FROM secret_boards s WHERE s.par = b.par AND s.canonical = b.canonical)
             "#,
             par,
             canonical,

@@ -150,7 +150,9 @@ impl Store {
         Ok(sqlx::query_scalar!(
             r#"
             SELECT canonical AS "canonical!" FROM (
-                SELECT canonical, lot_width, lot_height FROM boards WHERE par = $1 ORDER BY canonical LIMIT 5000
+                SELECT canonical, lot_width, lot_height FROM boards b
+                WHERE par = $1 AND NOT EXISTS (SELECT FROM secret_boards s WHERE s.par = b.par AND s.canonical = b.canonical)
+                ORDER BY canonical LIMIT 5000
             ) b
             WHERE lot_width = $2 AND lot_height = $3 LIMIT 1
             "#,
