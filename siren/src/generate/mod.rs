@@ -63,6 +63,16 @@ pub struct Tally {
     pub in_range: u32,
 }
 
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.attempts += other.attempts;
+        self.stuck += other.stuck;
+        self.rejected += other.rejected;
+        self.survived += other.survived;
+        self.in_range += other.in_range;
+    }
+}
+
 /// A template that no level can answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
