@@ -98,13 +98,12 @@ impl Lot {
 
     /// The row that a square lies in.
     pub const fn row(self, square: usize) -> u8 {
-        // A lot has at most 256 squares and 16 rows, so this does not truncate.
-        (square / self.width as usize) as u8
+        narrow(square / self.width as usize)
     }
 
     /// The column that a square lies in.
     pub const fn column(self, square: usize) -> u8 {
-        (square % self.width as usize) as u8
+        narrow(square % self.width as usize)
     }
 
     /// How many squares a lane along `axis` has.
@@ -177,12 +176,22 @@ pub enum Axis {
 
 impl Axis {
     /// The other axis.
+    #[must_use]
     pub const fn across(self) -> Axis {
         match self {
             Axis::Horizontal => Axis::Vertical,
             Axis::Vertical => Axis::Horizontal,
         }
     }
+}
+
+/// A row or column as eight bits, without loss for the squares of any lot.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a lot has at most 16 rows and columns"
+)]
+const fn narrow(index: usize) -> u8 {
+    index as u8
 }
 
 /// A set of squares; bit `i` of the 256 bit number is square `i`.

@@ -81,14 +81,12 @@ impl Board {
             let (start, end) = (vehicle.start(), vehicle.end());
             let length = self.lot().lane_length(vehicle.axis());
             let is_free = |place: u8| !occupied.contains(self.lane_square(i, place));
-            let ahead = (end..length).take_while(|&place| is_free(place)).count();
-            let behind = (0..start).rev().take_while(|&place| is_free(place)).count();
-            // A lane has at most 16 squares.
-            slides.extend((1..=ahead as i8).map(|squares| Slide { vehicle: i, squares }));
-            slides.extend((1..=behind as i8).map(|squares| Slide {
-                vehicle: i,
-                squares: -squares,
-            }));
+            let ahead = (end..length).take_while(|&place| is_free(place));
+            let behind = (0..start).rev().take_while(|&place| is_free(place));
+            let distances = (1..).zip(ahead).map(|(distance, _)| distance);
+            slides.extend(distances.map(|squares| Slide { vehicle: i, squares }));
+            let distances = (1..).zip(behind).map(|(distance, _): (i8, _)| -distance);
+            slides.extend(distances.map(|squares| Slide { vehicle: i, squares }));
         }
         slides
     }

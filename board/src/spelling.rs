@@ -336,57 +336,51 @@ fn squares_of(text: &str) -> Result<(Lot, Vec<char>), SpellingError> {
         Some((size, squares)) => (Some(size.trim_start_matches(['\n', '\r'])), squares),
         None => (None, text),
     };
-    let lot: Option<Lot> = size.map(str::parse).transpose()?;
-    let rows: Vec<&str> = squares
-        .split(['\n', '\r'])
-        .filter(|row| !row.is_empty())
-        .collect();
-    let n_squares: usize = rows.iter().map(|row| row.chars().count()).sum();
-
-    let lot = match (lot, rows.as_slice()) {
-        (Some(lot), [_]) => lot,
-        (None, [_]) => {
-            let side = n_squares.isqrt();
-            if side * side != n_squares || n_squares > MAX_SQUARES {
-                return Err(SpellingError::NotSquare { n_squares });
-            }
-            lot_of(side, side)?
-        }
-        (lot, rows) => {
-            let expected = match (lot, rows.first()) {
-                (Some(lot), _) => usize::from(lot.width()),
-                (None, Some(first)) => first.chars().count(),
-                (None, None) => return Err(SpellingError::NotSquare { n_squares }),
-            };
-            let uneven = rows
-                .iter()
-                .enumerate()
-                .find(|(_, row)| row.chars().count() != expected);
-            if let Some((i, row)) = uneven {
-                let n_squares = row.chars().count();
-                return Err(SpellingError::UnevenRow {
-                    row: i + 1,
-                    n_squares,
-                    expected,
-                });
-            }
-            match lot {
-                Some(lot) => lot,
-                None if expected != rows.len() => {
-                    lot_of(expected, rows.len())?;
-                    return Err(SpellingError::SizeMissing {
-                        width: expected,
-                        height: rows.len(),
-                    });
-                }
-                None => lot_of(expected, expected)?,
-            }
-        }
+    let size: Option<Lot> = size.map(str::parse).transpose()?;
+    let lines = squares.split(['\n', '\r']).filter(|line| !line.is_empty());
+    let lines: Vec<Vec<char>> = lines.map(|line| line.chars().collect()).collect();
+    let n_squares = lines.iter().map(Vec::len).sum();
+    let lot = match (size, lines.len()) {
+        (Some(lot), 0 | 1) => lot,
+        (None, 0 | 1) => lot_of_line(n_squares)?,
+        (size, _) => lot_of_rows(size, &lines)?,
     };
     if n_squares != lot.n_squares() {
         return Err(SpellingError::WrongLength { n_squares, lot });
     }
-    Ok((lot, rows.into_iter().flat_map(str::chars).collect()))
+    Ok((lot, lines.concat()))
+}
+
+/// The square lot of bare text on one line.
+fn lot_of_line(n_squares: usize) -> Result<Lot, SpellingError> {
+    let side = n_squares.isqrt();
+    if side * side != n_squares || n_squares > MAX_SQUARES || n_squares == 0 {
+        return Err(SpellingError::NotSquare { n_squares });
+    }
+    Ok(lot_of(side, side)?)
+}
+
+/// The lot of rows on lines of their own, which must be equally long and square if no size is given.
+fn lot_of_rows(size: Option<Lot>, rows: &[Vec<char>]) -> Result<Lot, SpellingError> {
+    let expected = size.map_or(rows[0].len(), |lot| usize::from(lot.width()));
+    if let Some(i) = rows.iter().position(|row| row.len() != expected) {
+        let n_squares = rows[i].len();
+        return Err(SpellingError::UnevenRow {
+            row: i + 1,
+            n_squares,
+            expected,
+        });
+    }
+    if let Some(lot) = size {
+        return Ok(lot);
+    }
+    let (width, height) = (expected, rows.len());
+    let lot = lot_of(width, height)?;
+    if lot.is_square() {
+        Ok(lot)
+    } else {
+        Err(SpellingError::SizeMissing { width, height })
+    }
 }
 
 fn lot_of(width: usize, height: usize) -> Result<Lot, LotError> {

@@ -3,6 +3,8 @@
 //! `data/known.txt` holds enough of them to be tested anywhere; where the folder of shared data stands beside
 //! the project, everything in it is tested too.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail, in its helper functions too")]
+
 use std::path::PathBuf;
 
 use board::cluster::Explorer;

@@ -1,5 +1,7 @@
 //! The solver against the plain search, on random boards of every size.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail, in its helper functions too")]
+
 mod random_boards;
 
 use board::{Board, Lot, Par, Squares, StateLimit, Vehicle, plain, solve};
@@ -48,14 +50,19 @@ fn agrees(board: &Board) -> bool {
 
 /// Whether there are few positions even if vehicles could pass through each other.
 fn has_few_positions(board: &Board) -> bool {
-    let places = |vehicle: &Vehicle| {
+    let n_places = |vehicle: &Vehicle| {
         let starts = 0..=board.lot().lane_length(vehicle.axis()) - vehicle.length();
         let elsewhere = starts.map(|start| vehicle.with_start(start).squares(board.lot()));
         elsewhere
             .filter(|squares| !squares.intersects(board.walls()))
-            .count() as f64
+            .count()
     };
-    board.vehicles().iter().map(places).product::<f64>() < 100_000.0
+    board
+        .vehicles()
+        .iter()
+        .map(n_places)
+        .fold(1, usize::saturating_mul)
+        < 100_000
 }
 
 /// Compares `n` random boards of one lot and counts those that were small enough.

@@ -1,5 +1,7 @@
 //! Reading and spelling: every rule, every refusal, and properties that hold for any board and any text.
 
+#![expect(clippy::unwrap_used, reason = "a test may fail, in its helper functions too")]
+
 mod random_boards;
 
 use board::{Board, Canonical, Exit, Lot, Slide};

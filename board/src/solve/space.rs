@@ -22,6 +22,13 @@ struct Field {
     mask: u64,
 }
 
+impl Field {
+    #[expect(clippy::cast_possible_truncation, reason = "a field holds an index below 495")]
+    fn of<const N: usize>(self, key: Key<N>) -> usize {
+        (key[self.word] >> self.shift & self.mask) as usize
+    }
+}
+
 /// A slide from an arrangement of a lane.
 #[derive(Clone, Copy, Debug)]
 struct Move {
@@ -181,7 +188,7 @@ impl<const N: usize> Space<N> {
         // What horizontal vehicles take from columns, and vertical ones from rows.
         let [mut of_columns, mut of_rows] = self.fixed;
         for (arrangement, lane) in arrangements.iter_mut().zip(&self.lanes) {
-            *arrangement = (key[lane.field.word] >> lane.field.shift & lane.field.mask) as usize;
+            *arrangement = lane.field.of(key);
             let crossing = lane.crossing[*arrangement];
             match lane.axis {
                 Axis::Horizontal => of_columns = either(of_columns, crossing),

@@ -102,8 +102,7 @@ impl<const N: usize> Visited<N> {
 
 fn is_same<const N: usize>(entry: Key<N>, key: Key<N>) -> bool {
     // A free entry could look like the key of all zeros, but for its tag.
-    let first = (entry[0] & !TAG) == key[0] && entry[0] != FREE;
-    first & (entry[1..] == key[1..])
+    (entry[0] & !TAG) == key[0] && entry[0] != FREE && entry[1..] == key[1..]
 }
 
 fn tagged<const N: usize>(key: Key<N>, depth: u32) -> Key<N> {
@@ -117,8 +116,9 @@ fn tagged<const N: usize>(key: Key<N>, depth: u32) -> Key<N> {
 mod tests {
     use super::*;
 
-    fn key<const N: usize>(i: u64) -> Key<N> {
+    fn key<const N: usize>(i: u32) -> Key<N> {
         // Spread over the last word too, as the keys of large lots are.
+        let i = u64::from(i);
         let mut key = [0; N];
         key[N - 1] = i / 7;
         key[0] += (i % 7) << TAG_BITS;
@@ -132,13 +132,13 @@ mod tests {
         let mut visited = Visited::<N>::new();
         for i in 0..20_000 {
             assert!(!visited.is_plainly_known(key(i)));
-            assert!(visited.insert(key(i), i as u32));
-            assert!(!visited.insert(key(i), i as u32 + 1));
+            assert!(visited.insert(key(i), i));
+            assert!(!visited.insert(key(i), i + 1));
         }
         assert_eq!(visited.len(), 20_000);
         for i in 0..20_000 {
-            assert!(visited.is_at_depth(key(i), i as u32));
-            assert!(!visited.is_at_depth(key(i), i as u32 + 1));
+            assert!(visited.is_at_depth(key(i), i));
+            assert!(!visited.is_at_depth(key(i), i + 1));
         }
         assert!(!visited.is_at_depth(key(20_000), 20_000));
         let n_plainly_known = (0..20_000).filter(|&i| visited.is_plainly_known(key(i))).count();

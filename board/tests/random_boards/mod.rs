@@ -25,7 +25,7 @@ pub(crate) fn random_board(rng: &mut impl Rng, lot: Lot, n_vehicles: usize, n_wa
         } else {
             Axis::Vertical
         };
-        let length = *[2, 2, 2, 3, 3, 4].get(rng.random_range(0..6)).unwrap();
+        let length = [2, 2, 2, 3, 3, 4][rng.random_range(0..6)];
         if length > lot.lane_length(axis) {
             continue;
         }
