@@ -90,6 +90,7 @@ impl<'a> Finds<'a> {
         ShardOutcome {
             found: self.found,
             counters: self.counters,
+            census: None,
         }
     }
 }

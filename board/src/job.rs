@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use crate::ENGINE;
 use crate::anneal::{self, AnnealSpec};
+use crate::census::{self, CensusJob, RangeOutcome};
 use crate::cluster::{Explorer, Found};
 use crate::scatter::{self, ScatterSpec};
 use crate::stream::Stream;
@@ -35,6 +36,8 @@ pub enum JobSpec {
     Scatter(ScatterSpec),
     /// Changes to hard boards.
     Anneal(AnnealSpec),
+    /// A range of an exhaustive enumeration.
+    Census(CensusJob),
 }
 
 impl JobSpec {
@@ -43,6 +46,7 @@ impl JobSpec {
         match self {
             JobSpec::Scatter(_) => "scatter",
             JobSpec::Anneal(_) => "anneal",
+            JobSpec::Census(_) => "census",
         }
     }
 
@@ -51,6 +55,7 @@ impl JobSpec {
         match self {
             JobSpec::Scatter(spec) => spec.frame(),
             JobSpec::Anneal(spec) => spec.frame(),
+            JobSpec::Census(job) => job.frame(),
         }
     }
 
@@ -61,6 +66,9 @@ impl JobSpec {
 
     /// How many iterations all shards together take: what `iterations` counts up to.
     pub fn n_iterations(&self) -> u64 {
+        if let JobSpec::Census(job) = self {
+            return job.units().end - job.units().start;
+        }
         let frame = self.frame();
         u64::from(frame.n_shards) * u64::from(frame.iterations_per_shard)
     }
@@ -68,11 +76,12 @@ impl JobSpec {
     /// Runs one shard to its end. The explorer lends its buffers, and keeps nothing of what it saw.
     ///
     /// # Panics
-    /// If `shard` is not below [`n_shards`](Self::n_shards).
+    /// If `shard` is not below [`n_shards`](Self::n_shards), or the shard cannot be carried out.
     pub fn run_shard(&self, shard: u32, explorer: &mut Explorer) -> ShardOutcome {
         match self.run_shard_while(shard, explorer, &mut |_| true) {
             ShardEnd::Complete(outcome) => outcome,
             ShardEnd::Stopped(_) => unreachable!("nobody stopped the shard"),
+            ShardEnd::Failed(reason) => panic!("{reason}"),
         }
     }
 
@@ -89,6 +98,7 @@ impl JobSpec {
         match self {
             JobSpec::Scatter(spec) => scatter::run_shard_while(spec, shard, explorer, go_on),
             JobSpec::Anneal(spec) => anneal::run_shard_while(spec, shard, explorer, go_on),
+            JobSpec::Census(job) => census::job::run_shard_while(job, shard, explorer, go_on),
         }
     }
 
@@ -164,6 +174,16 @@ pub enum SpecError {
         /// Its canonical spelling.
         board: String,
     },
+    /// A range of units is empty or none of the census'.
+    #[error("units {first} to {end} of a census of {n_units} units")]
+    Units {
+        /// The first unit asked for.
+        first: u64,
+        /// The unit after the last.
+        end: u64,
+        /// How many units the census has.
+        n_units: u64,
+    },
     /// A temperature is out of bounds.
     #[error("temperature {0} thousandths of a slide, expected at most {max}", max = anneal::MAX_TEMPERATURE)]
     Temperature(u32),
@@ -179,6 +199,8 @@ pub enum ShardEnd {
     Complete(ShardOutcome),
     /// It was stopped. Its boards are facts all the same; its counters are good for nothing but progress.
     Stopped(ShardOutcome),
+    /// It cannot be carried out, for this reason; whoever tries again will fail again.
+    Failed(String),
 }
 
 /// What one shard found.
@@ -188,6 +210,8 @@ pub struct ShardOutcome {
     pub found: Vec<Found>,
     /// What was done, of this shard alone.
     pub counters: Counters,
+    /// What a census counted, without its boards; `None`: another kind of job.
+    pub census: Option<RangeOutcome>,
 }
 
 /// What a whole job found.
@@ -197,6 +221,8 @@ pub struct JobResult {
     pub found: Vec<Found>,
     /// What was done, by all shards.
     pub counters: Counters,
+    /// What a census counted, without its boards; `None`: another kind of job.
+    pub census: Option<RangeOutcome>,
     /// What a replay must match.
     pub digest: JobDigest,
 }

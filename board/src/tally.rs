@@ -6,6 +6,7 @@ use std::str::FromStr;
 use rustc_hash::FxHashSet;
 use thiserror::Error;
 
+use crate::census::RangeOutcome;
 use crate::cluster::Found;
 use crate::job::{Counters, JobResult, ShardOutcome};
 use crate::{ENGINE, Par};
@@ -18,6 +19,7 @@ pub struct Tally {
     known: FxHashSet<u128>,
     sum: u128,
     counters: Counters,
+    census: Option<RangeOutcome>,
     best_par: Option<Par>,
 }
 
@@ -25,6 +27,9 @@ impl Tally {
     /// Adds a shard's outcome and hands back the boards that no earlier shard had found, in order.
     pub fn absorb(&mut self, outcome: ShardOutcome) -> Vec<Found> {
         self.counters += outcome.counters;
+        if let Some(counts) = &outcome.census {
+            self.census.get_or_insert_default().add_counts(counts);
+        }
         let mut fresh = outcome.found;
         let n_found = fresh.len();
         fresh.retain(|found| {
@@ -49,12 +54,18 @@ impl Tally {
             found,
             counters: self.counters(),
             digest: self.digest(),
+            census: self.census,
         }
     }
 
     /// What was done so far.
     pub fn counters(&self) -> Counters {
         self.counters
+    }
+
+    /// What a census counted so far, without units and boards; `None`: another kind of job, or nothing yet.
+    pub fn census(&self) -> Option<&RangeOutcome> {
+        self.census.as_ref()
     }
 
     /// The largest par found so far.
@@ -67,6 +78,9 @@ impl Tally {
         let mut hash = fnv1a_128(FNV_OFFSET, ENGINE.as_bytes());
         hash = fnv1a_128(hash, &self.sum.to_le_bytes());
         for word in self.counters.words() {
+            hash = fnv1a_128(hash, &word.to_le_bytes());
+        }
+        for word in self.census.iter().flat_map(RangeOutcome::words) {
             hash = fnv1a_128(hash, &word.to_le_bytes());
         }
         JobDigest(finalise_128(hash))
@@ -159,6 +173,7 @@ mod tests {
         ShardOutcome {
             found: spellings.iter().map(found).collect(),
             counters,
+            census: None,
         }
     }
 

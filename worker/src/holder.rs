@@ -84,8 +84,8 @@ impl Holder {
                     self.report(&outcome);
                     self.hand_in(outcome.found).await;
                 }
-                ShardNews::Panicked(message) => {
-                    error!(job.id = %self.held.job(), message, "a shard panicked");
+                ShardNews::Failed(message) | ShardNews::Ended(ShardEnd::Failed(message)) => {
+                    error!(job.id = %self.held.job(), message, "a shard failed");
                     self.failure = Some(message);
                     self.held.decree(Verdict::Fail);
                 }

@@ -9,9 +9,11 @@
 //! Why this misses nothing and repeats nothing is proved in `docs/census.md`.
 
 mod contents;
+pub mod job;
 mod outcome;
 mod run;
 
+pub use job::CensusJob;
 pub use outcome::{CensusDigest, ParCounts, RangeOutcome};
 pub use run::run_range;
 

@@ -79,8 +79,8 @@ impl Gauge {
 pub enum ShardNews {
     /// It ran, to its end or until it was stopped.
     Ended(ShardEnd),
-    /// It panicked, with this message. A bug in the engine: the job cannot be carried out.
-    Panicked(String),
+    /// It cannot be carried out, for this reason: it says so itself, or it panicked, which is a bug in the engine.
+    Failed(String),
 }
 
 /// Puts all shards of a job before the pool, which takes them in order, behind those of earlier jobs.
@@ -123,15 +123,18 @@ fn run_shard(pool: &SearchPool, spec: &JobSpec, shard: u32, gauge: &Gauge) -> Sh
     };
     let search = || pool.with_explorer(|explorer| spec.run_shard_while(shard, explorer, &mut go_on));
     match catch_unwind(AssertUnwindSafe(search)) {
-        Ok(end) => {
-            let (ShardEnd::Complete(outcome) | ShardEnd::Stopped(outcome)) = &end;
+        Ok(ShardEnd::Failed(reason)) => ShardNews::Failed(reason),
+        Ok(end @ (ShardEnd::Complete(_) | ShardEnd::Stopped(_))) => {
+            let (ShardEnd::Complete(outcome) | ShardEnd::Stopped(outcome)) = &end else {
+                unreachable!("the arm above takes failures")
+            };
             gauge.advance(&before, &outcome.counters);
             if let Some(hardest) = outcome.found.last() {
                 gauge.note_par(hardest.par);
             }
             ShardNews::Ended(end)
         }
-        Err(panic) => ShardNews::Panicked(message_of(panic.as_ref())),
+        Err(panic) => ShardNews::Failed(message_of(panic.as_ref())),
     }
 }
 
@@ -156,8 +159,10 @@ pub fn replay(spec: &JobSpec, n_threads: usize) -> Result<JobResult, SearchPoolE
     while let Some(news) = news.blocking_recv() {
         match news {
             ShardNews::Ended(ShardEnd::Complete(outcome)) => found.extend(tally.absorb(outcome)),
-            ShardNews::Ended(ShardEnd::Stopped(_)) => unreachable!("nobody stops a replay"),
-            ShardNews::Panicked(message) => panic!("shard of a replay panicked: {message}"),
+            ShardNews::Ended(ShardEnd::Stopped(_) | ShardEnd::Failed(_)) => {
+                unreachable!("nobody stops a replay, and failures are told apart")
+            }
+            ShardNews::Failed(message) => panic!("shard of a replay failed: {message}"),
         }
     }
     Ok(tally.into_result(found))
