@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 use crate::store::{SAMPLE_EVERY, Store};
 
 /// Takes samples until the shutdown. Any number of coordinators may do so: a sample is taken once.
-pub async fn keep_samples(store: Store, shutdown: CancellationToken) {
+pub(crate) async fn keep_samples(store: Store, shutdown: CancellationToken) {
     let mut ticks = interval(SAMPLE_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut was_away = false;
