@@ -4,19 +4,29 @@
 //! within their limits, specifications are runnable. What a *board* claims is not checked here: a [`StatedBoard`] is
 //! evidence, and the coordinator proves it.
 
-mod farm;
+mod boards;
+mod census;
+mod endings;
+mod leases;
+mod names;
 mod operator;
+mod sessions;
 mod spec;
 
+use std::time::Duration;
+
+use board::census::CensusError;
 use board::job::SpecError;
 use board::space::SpaceError;
 use thiserror::Error;
 
-pub use farm::{
-    Ack, Acquire, Batch, Beat, Completion, Directive, Hello, JobKind, Lease, LeaseAction, LeaseBeat,
-    LeaseOrder, LeaseOutcome, RejectCode, Rejection, Release, ReleaseReason, StatedBoard, Welcome,
-};
+pub use boards::{Ack, Batch, Rejection, StatedBoard};
+pub use census::{ALL_REPEATED, CensusTerms, census_spec, even_weights};
+pub use endings::{Completion, Release};
+pub use leases::{Acquire, Beat, Lease, LeaseBeat, LeaseOrder};
+pub use names::{Directive, JobKind, LeaseAction, LeaseOutcome, RejectCode, ReleaseReason};
 pub use operator::{Budget, NewHunt, Strategy};
+pub use sessions::{Hello, Welcome};
 
 /// The longest text of a label or version, in characters.
 pub const MAX_LABEL_CHARS: usize = 100;
@@ -56,6 +66,9 @@ pub enum WireError {
         /// As it was sent, cut off.
         value: String,
     },
+    /// A census that cannot be numbered.
+    #[error(transparent)]
+    Census(#[from] CensusError),
     /// An enumeration's number is unknown to this version.
     #[error("{field} has the unknown value {value}")]
     UnknownValue {
@@ -192,4 +205,12 @@ fn checkpoint(bytes: Option<Vec<u8>>) -> Result<Option<Vec<u8>>, WireError> {
         }),
         bytes => Ok(bytes),
     }
+}
+
+fn millis(duration: Duration) -> u32 {
+    u32::try_from(duration.as_millis()).unwrap_or(u32::MAX)
+}
+
+fn duration(millis: u32) -> Duration {
+    Duration::from_millis(millis.into())
 }

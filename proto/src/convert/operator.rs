@@ -5,7 +5,7 @@ use std::time::Duration;
 use board::Par;
 use board::space::BoardSpace;
 
-use super::{WireError, label, small};
+use super::{CensusTerms, WireError, label, small};
 use crate::v1;
 
 /// The longest hunt, in minutes: ten years.
@@ -29,6 +29,8 @@ pub struct NewHunt {
     pub priority: i32,
     /// Where its jobs' seeds start; `None`: drawn.
     pub seed: Option<u64>,
+    /// What a census counts; there if and only if the strategy is [`Strategy::Census`].
+    pub census: Option<CensusTerms>,
 }
 
 /// Which kinds of job a hunt is cut into.
@@ -40,6 +42,8 @@ pub enum Strategy {
     Scatter,
     /// Anneal alone.
     Anneal,
+    /// Every board of the space, counted.
+    Census,
 }
 
 impl Strategy {
@@ -49,12 +53,13 @@ impl Strategy {
             Strategy::Mixed => "mixed",
             Strategy::Scatter => "scatter",
             Strategy::Anneal => "anneal",
+            Strategy::Census => "census",
         }
     }
 
     /// The strategy of this spelling.
     pub fn parse(text: &str) -> Option<Strategy> {
-        [Strategy::Mixed, Strategy::Scatter, Strategy::Anneal]
+        [Strategy::Mixed, Strategy::Scatter, Strategy::Anneal, Strategy::Census]
             .into_iter()
             .find(|strategy| strategy.as_str() == text)
     }
@@ -65,6 +70,7 @@ impl Strategy {
             Strategy::Mixed => v1::Strategy::Mixed,
             Strategy::Scatter => v1::Strategy::Scatter,
             Strategy::Anneal => v1::Strategy::Anneal,
+            Strategy::Census => v1::Strategy::Census,
         }
     }
 }
@@ -88,12 +94,17 @@ impl TryFrom<v1::CreateHuntRequest> for NewHunt {
             Ok(v1::Strategy::Unspecified | v1::Strategy::Mixed) => Strategy::Mixed,
             Ok(v1::Strategy::Scatter) => Strategy::Scatter,
             Ok(v1::Strategy::Anneal) => Strategy::Anneal,
+            Ok(v1::Strategy::Census) => Strategy::Census,
             Err(_) => {
                 return Err(WireError::UnknownValue {
                     field: "strategy",
                     value: wire.strategy,
                 });
             }
+        };
+        let census = match (strategy, wire.census) {
+            (Strategy::Census, terms) => Some(terms.ok_or(WireError::Missing("census"))?.try_into()?),
+            (_, _) => None,
         };
         Ok(NewHunt {
             name: label("name", wire.name, 1)?,
@@ -102,6 +113,7 @@ impl TryFrom<v1::CreateHuntRequest> for NewHunt {
             budget: wire.budget.unwrap_or_default().try_into()?,
             priority: wire.priority,
             seed: wire.seed,
+            census,
         })
     }
 }

@@ -95,6 +95,7 @@ impl From<&JobSpec> for v1::JobSpec {
                 first_temperature: spec.temperatures().first,
                 last_temperature: spec.temperatures().last,
             }),
+            JobSpec::Census(job) => v1::job_spec::Kind::Census(job.into()),
             other => unreachable!("job kind {} has no wire form yet", other.kind()),
         };
         v1::JobSpec {
@@ -138,14 +139,15 @@ impl TryFrom<v1::JobSpec> for JobSpec {
                     temperatures,
                 )?))
             }
-            Some(v1::job_spec::Kind::Census(_) | v1::job_spec::Kind::Audit(_)) | None => {
-                Err(WireError::UnknownKind)
+            Some(v1::job_spec::Kind::Census(census)) => {
+                Ok(JobSpec::Census(super::census::job_from_wire(census, frame)?))
             }
+            Some(v1::job_spec::Kind::Audit(_)) | None => Err(WireError::UnknownKind),
         }
     }
 }
 
-fn space_from_wire(wire: Option<v1::BoardSpace>) -> Result<BoardSpace, WireError> {
+pub(super) fn space_from_wire(wire: Option<v1::BoardSpace>) -> Result<BoardSpace, WireError> {
     wire.ok_or(WireError::Missing("space"))?.try_into()
 }
 

@@ -1,0 +1,133 @@
+//! How a job ends: carried out, or given back.
+
+use board::census::RangeOutcome;
+use board::job::{Counters, JobDigest};
+
+use super::{MAX_DETAIL_CHARS, ReleaseReason, WireError, checkpoint, cut};
+use crate::ids::{FencingToken, JobId, Session};
+use crate::v1;
+
+/// A job carried out to its end: a claim, taken only from the holder of the lease.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// Who claims.
+    pub session: Session,
+    /// The job.
+    pub job: JobId,
+    /// The lease.
+    pub token: FencingToken,
+    /// Totals of the whole job.
+    pub counters: Counters,
+    /// What a replay must match.
+    pub digest: JobDigest,
+    /// What a census counted; `None`: another kind of job.
+    pub census: Option<RangeOutcome>,
+}
+
+impl From<Completion> for v1::CompleteJobRequest {
+    fn from(completion: Completion) -> v1::CompleteJobRequest {
+        v1::CompleteJobRequest {
+            session: completion.session.to_string(),
+            job_id: completion.job.get(),
+            token: completion.token.get(),
+            counters: Some((&completion.counters).into()),
+            digest: completion.digest.to_bytes().to_vec(),
+            census: completion.census.as_ref().map(Into::into),
+        }
+    }
+}
+
+impl TryFrom<v1::CompleteJobRequest> for Completion {
+    type Error = WireError;
+
+    fn try_from(wire: v1::CompleteJobRequest) -> Result<Completion, WireError> {
+        let digest = sixteen("digest", &wire.digest)?;
+        Ok(Completion {
+            session: Session::parse(&wire.session)?,
+            job: JobId::new(wire.job_id)?,
+            token: FencingToken::new(wire.token)?,
+            counters: wire.counters.ok_or(WireError::Missing("counters"))?.into(),
+            digest: JobDigest::from_bytes(digest),
+            census: wire.census.map(super::census::counts_from_wire).transpose()?,
+        })
+    }
+}
+
+/// The 16 bytes of a digest.
+pub(super) fn sixteen(field: &'static str, bytes: &[u8]) -> Result<[u8; 16], WireError> {
+    bytes.try_into().map_err(|_| WireError::Length {
+        field,
+        len: bytes.len(),
+        unit: "bytes",
+        low: 16,
+        high: 16,
+    })
+}
+
+/// A job given back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Release {
+    /// Who gives it back.
+    pub session: Session,
+    /// The job.
+    pub job: JobId,
+    /// The lease.
+    pub token: FencingToken,
+    /// Why.
+    pub reason: ReleaseReason,
+    /// For people; at most [`MAX_DETAIL_CHARS`] characters.
+    pub detail: String,
+    /// Where a later attempt could go on.
+    pub checkpoint: Option<Vec<u8>>,
+    /// Totals of the attempt.
+    pub counters: Counters,
+}
+
+impl From<Release> for v1::ReleaseJobRequest {
+    fn from(release: Release) -> v1::ReleaseJobRequest {
+        v1::ReleaseJobRequest {
+            session: release.session.to_string(),
+            job_id: release.job.get(),
+            token: release.token.get(),
+            reason: release.reason.to_wire(),
+            detail: release.detail,
+            checkpoint: release.checkpoint,
+            counters: Some((&release.counters).into()),
+        }
+    }
+}
+
+impl TryFrom<v1::ReleaseJobRequest> for Release {
+    type Error = WireError;
+
+    fn try_from(wire: v1::ReleaseJobRequest) -> Result<Release, WireError> {
+        Ok(Release {
+            session: Session::parse(&wire.session)?,
+            job: JobId::new(wire.job_id)?,
+            token: FencingToken::new(wire.token)?,
+            reason: ReleaseReason::from_wire(wire.reason)?,
+            detail: cut(&wire.detail, MAX_DETAIL_CHARS),
+            checkpoint: checkpoint(wire.checkpoint)?,
+            counters: wire.counters.unwrap_or_default().into(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_completion_needs_sixteen_bytes_of_digest() {
+        let wire = |len| v1::CompleteJobRequest {
+            session: "67e55044-10b1-426f-9247-bb680e5fe0c8".to_owned(),
+            job_id: 1,
+            token: 1,
+            counters: Some(v1::JobCounters::default()),
+            digest: vec![0; len],
+            census: None,
+        };
+        assert!(Completion::try_from(wire(16)).is_ok());
+        assert!(Completion::try_from(wire(15)).is_err());
+    }
+}
