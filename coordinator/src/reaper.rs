@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 
 use crate::config::Config;
+use crate::jobs::census;
 use crate::store::{EventKind, EventToWrite, Store, StoreError};
 
 /// A worker that holds nothing is given up after so many lease times of silence.
@@ -59,6 +60,12 @@ pub async fn reap(store: &Store, config: &Config, work: &Notify) -> Result<(), S
     }
     if !expired.is_empty() {
         work.notify_waiters();
+    }
+    for range in store.ranges_to_split().await? {
+        if census::split(store, range, &config.sizing).await? {
+            info!(job.id = range.job.get(), "a range that failed twice was cut in two");
+            work.notify_waiters();
+        }
     }
     for (hunt, reason) in store.end_spent_hunts().await? {
         info!(hunt.id = hunt.get(), reason, "hunt is done");

@@ -137,16 +137,17 @@ impl Holder {
     async fn complete(&mut self) {
         let (job, token) = (self.held.job(), self.held.token());
         let (counters, digest) = (self.tally.counters(), self.tally.digest());
-        let make = |client: Client, session| async move {
-            client
-                .complete_job(Completion {
-                    session,
-                    job,
-                    token,
-                    counters,
-                    digest,
-                })
-                .await
+        let census = self.tally.census().cloned();
+        let make = |client: Client, session| {
+            let claim = Completion {
+                session,
+                job,
+                token,
+                counters,
+                digest,
+                census: census.clone(),
+            };
+            async move { client.complete_job(claim).await }
         };
         let outcome = loop {
             match self.tools.link.call(make).await {

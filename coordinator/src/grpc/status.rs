@@ -70,6 +70,7 @@ impl From<CallError> for Status {
                 );
                 status
             }
+            CallError::CreateHunt(CreateHuntError::Census(_)) => Status::invalid_argument(error.to_string()),
             CallError::CreateHunt(CreateHuntError::NameTaken { .. }) => {
                 Status::already_exists(error.to_string())
             }

@@ -7,11 +7,12 @@ use board::scatter::ScatterSpec;
 use proto::convert::{JobKind, Strategy};
 
 use crate::config::Sizing;
+use crate::jobs::census;
 use crate::jobs::size::iterations_per_shard;
 use crate::store::{HuntToPlan, JobToInsert, StartsQuery, Store, StoreError, Tx};
 
 /// The most jobs planned at once.
-const MAX_PLANNED: u64 = 64;
+pub(super) const MAX_PLANNED: u64 = 64;
 
 /// From how many of the hardest boards starts are drawn: by turns from the very top and from a wide pool, since a
 /// summit's neighbours have been seen by the jobs before.
@@ -31,6 +32,14 @@ pub async fn top_up(
     let Some(hunt) = tx.next_hunt_to_plan().await? else {
         return Ok(0);
     };
+    if hunt.strategy == Strategy::Census {
+        if !kinds.contains(&JobKind::Census) {
+            return Ok(0);
+        }
+        let n_jobs = census::plan(&mut tx, &hunt, sizing, n_wanted).await?;
+        tx.commit().await?;
+        return Ok(n_jobs);
+    }
     let n_left = hunt
         .end_number
         .map_or(u64::MAX, |end| end.saturating_sub(hunt.next_number));
@@ -90,6 +99,7 @@ fn kind_of(strategy: Strategy, number: u64, kinds: &[JobKind]) -> Option<JobKind
     let wanted: &[JobKind] = match strategy {
         Strategy::Scatter => &[JobKind::Scatter],
         Strategy::Anneal => &[JobKind::Anneal],
+        Strategy::Census => &[JobKind::Census],
         // Scatter comes first: it finds what annealing starts from.
         Strategy::Mixed if number.is_multiple_of(2) => &[JobKind::Scatter, JobKind::Anneal],
         Strategy::Mixed => &[JobKind::Anneal, JobKind::Scatter],
@@ -99,7 +109,7 @@ fn kind_of(strategy: Strategy, number: u64, kinds: &[JobKind]) -> Option<JobKind
 
 /// The seed of a hunt's job. Different for every number of a hunt, since each step is a permutation of the 64-bit
 /// numbers (`SplitMix64`: Steele, Lea and Flood 2014).
-fn job_seed(hunt_seed: u64, number: u64) -> u64 {
+pub(super) fn job_seed(hunt_seed: u64, number: u64) -> u64 {
     let mut z = hunt_seed.wrapping_add(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -3,7 +3,9 @@
 use board::Par;
 use board::geometry::Lot;
 use board::space::{BoardSpace, LengthWeight, SpaceFields};
-use proto::convert::{NewHunt, Strategy};
+use board::StateLimit;
+use board::census::Census;
+use proto::convert::{NewHunt, Strategy, census_spec};
 use proto::ids::HuntId;
 use thiserror::Error;
 use time::OffsetDateTime;
@@ -117,12 +119,15 @@ pub struct HuntProgress {
 /// Why a hunt was not created.
 #[derive(Debug, Error)]
 pub enum CreateHuntError {
-    /// The name is taken by a hunt of another space.
+    /// The name is taken by a hunt of another space, or a census by no census or another one.
     #[error("hunt {name:?} exists and hunts other boards; choose another name")]
     NameTaken {
         /// The name asked for.
         name: String,
     },
+    /// The census cannot be numbered.
+    #[error(transparent)]
+    Census(#[from] board::census::CensusError),
     /// The database did not do it.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -137,12 +142,26 @@ impl Store {
     /// # Errors
     /// [`CreateHuntError::NameTaken`] if the name belongs to another space.
     pub async fn create_hunt(&self, wish: &NewHunt, drawn_seed: u64) -> Result<HuntRecord, CreateHuntError> {
+        let census = match wish.census {
+            None => None,
+            Some(terms) => {
+                let spec = census_spec(&wish.space, terms, StateLimit::DEFAULT);
+                Some((terms, Census::new(spec)?.n_units()))
+            }
+        };
         let mut tx = self.begin().await?;
         let (hunt, kind) = if let Some(hunt) = tx.insert_hunt(wish, wish.seed.unwrap_or(drawn_seed)).await? {
+            if let Some((terms, n_units)) = census {
+                tx.insert_census(hunt.id, terms, n_units).await?;
+            }
             (hunt, EventKind::HuntCreated)
         } else {
             let known = tx.hunt_by_name(&wish.name).await?;
-            let Some(known) = known.filter(|known| known.space == wish.space) else {
+            let Some(known) = known.filter(|known| {
+                // What a census counts stands in its name; a hunt of another kind must not take it up.
+                known.space == wish.space
+                    && (known.strategy == Strategy::Census) == (wish.strategy == Strategy::Census)
+            }) else {
                 return Err(CreateHuntError::NameTaken {
                     name: wish.name.clone(),
                 });

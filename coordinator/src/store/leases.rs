@@ -13,7 +13,7 @@ use proto::convert::{
 use proto::ids::{FencingToken, HuntId, JobId, Session};
 use proto::v1;
 
-use super::{Store, StoreError, Tx, narrow, to_sql};
+use super::{EventKind, EventToWrite, Store, StoreError, Tx, narrow, to_sql};
 
 /// What a beat was answered with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,8 +55,8 @@ impl Store {
         Ok(Some(granted))
     }
 
-    /// Renews the leases of a beat and says what to do with each. A beat that is older than one already heard renews
-    /// nothing.
+    /// Renews the leases of a beat and says what to do with each. A beat that is not newer than one already heard (it
+    /// was sent again, or overtaken) renews nothing, and is told how things stand.
     ///
     /// # Errors
     /// [`StoreError::Database`].
@@ -76,18 +76,25 @@ impl Store {
         let renewed = sqlx::query!(
             r#"
             WITH beater AS (
-                UPDATE workers SET last_seen = clock_timestamp(), last_seq = $2, gone_at = NULL
-                WHERE session = $1 AND last_seq < $2
-                RETURNING id
+                UPDATE workers SET last_seen = clock_timestamp(), last_seq = greatest(workers.last_seq, $2), gone_at = NULL
+                FROM (SELECT id, last_seq FROM workers WHERE session = $1 FOR NO KEY UPDATE) former
+                WHERE workers.id = former.id
+                RETURNING workers.id, former.last_seq < $2 AS is_newest
             )
-            UPDATE jobs SET expires_at = clock_timestamp() + make_interval(secs => $3),
-                work_done = greatest(jobs.work_done, b.work_done), rate = b.rate,
-                checkpoint = coalesce(b.checkpoint, jobs.checkpoint)
+            UPDATE jobs SET
+                expires_at = CASE WHEN beater.is_newest THEN clock_timestamp() + make_interval(secs => $3)
+                    ELSE jobs.expires_at END,
+                work_done = greatest(jobs.work_done, b.work_done),
+                rate = CASE WHEN beater.is_newest THEN b.rate ELSE jobs.rate END,
+                checkpoint = CASE WHEN beater.is_newest THEN coalesce(b.checkpoint, jobs.checkpoint)
+                    ELSE jobs.checkpoint END
             FROM beater, hunts, unnest($4::bigint[], $5::bigint[], $6::bigint[], $7::double precision[], $8::bytea[])
                 AS b (job_id, token, work_done, rate, checkpoint)
             WHERE jobs.id = b.job_id AND jobs.token = b.token AND jobs.state = 'leased'
                 AND jobs.worker_id = beater.id AND hunts.id = jobs.hunt_id
             RETURNING jobs.id, jobs.token,
+                extract(epoch FROM greatest(jobs.expires_at - clock_timestamp(), interval '0'))::double precision
+                    AS "expires_in_s!",
                 CASE WHEN hunts.state IN ('done', 'cancelled') OR hunts.ends_at <= now() THEN 'cancel'
                     WHEN hunts.state = 'paused' THEN 'pause' ELSE 'continue' END AS "action!"
             "#,
@@ -109,14 +116,10 @@ impl Store {
                 let row = renewed
                     .iter()
                     .find(|row| row.id == lease.job.get() && row.token == lease.token.get());
-                let action = row
-                    .and_then(|row| LeaseAction::parse(&row.action))
-                    .unwrap_or(LeaseAction::Lost);
-                let expires_in = if action == LeaseAction::Lost {
-                    Duration::ZERO
-                } else {
-                    lease_ttl
-                };
+                let (action, expires_in_s) = row
+                    .and_then(|row| Some((LeaseAction::parse(&row.action)?, row.expires_in_s)))
+                    .unwrap_or((LeaseAction::Lost, 0.0));
+                let expires_in = Duration::try_from_secs_f64(expires_in_s).unwrap_or(Duration::ZERO);
                 LeaseOrder {
                     job: lease.job,
                     token: lease.token,
@@ -133,6 +136,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn complete(&self, claim: &Completion) -> Result<LeaseOutcome, StoreError> {
+        let mut tx = self.begin().await?;
         let counters = SqlCounters::from(&claim.counters);
         let digest = claim.digest.to_bytes();
         let row = sqlx::query!(
@@ -145,6 +149,7 @@ impl Store {
                 FROM workers
                 WHERE jobs.id = $2 AND jobs.token = $3 AND jobs.state = 'leased'
                     AND jobs.worker_id = workers.id AND workers.session = $1
+                    AND (jobs.kind = 'census') = $14
                 RETURNING jobs.id, jobs.token
             ), noted AS (
                 UPDATE job_attempts SET ended_at = clock_timestamp(), outcome = 'done'
@@ -171,9 +176,21 @@ impl Store {
             counters.accepted,
             counters.duplicates,
             counters.found,
+            claim.census.is_some(),
         )
-        .fetch_one(&self.pool)
+        .fetch_one(&mut *tx.tx)
         .await?;
+        if row.is_accepted
+            && let Some(counts) = &claim.census
+            && tx.count_range(claim.job, counts).await?
+        {
+            let event = EventToWrite {
+                job: Some(claim.job),
+                ..EventToWrite::new("coordinator", EventKind::JobFailed, "counted twice with different results")
+            };
+            tx.write_event(&event).await?;
+        }
+        tx.commit().await?;
         Ok(outcome(row.is_accepted))
     }
 
@@ -384,6 +401,14 @@ impl Tx {
                 WHERE j.state = 'queued' AND j.kind = ANY ($2) AND h.state = 'running'
                     AND (h.ends_at IS NULL OR h.ends_at > clock_timestamp())
                     AND w.gone_at IS NULL AND w.quarantined_at IS NULL AND w.directive = 'run'
+                    -- A second count goes to another worker, if there is one.
+                    AND NOT EXISTS (
+                        SELECT FROM census_ranges r
+                        JOIN job_attempts a ON a.job_id = r.repeat_of AND a.worker_id = w.id
+                        WHERE r.job_id = j.id AND EXISTS (
+                            SELECT FROM workers other
+                            WHERE other.id <> w.id AND other.gone_at IS NULL AND other.quarantined_at IS NULL
+                                AND other.directive = 'run'))
                 ORDER BY h.priority DESC, j.id
                 LIMIT $3
                 FOR UPDATE OF j SKIP LOCKED

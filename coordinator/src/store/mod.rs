@@ -7,9 +7,11 @@
 mod actions;
 mod batches;
 mod boards;
+mod census;
 mod challenges;
 mod difficulty;
 mod events;
+mod export;
 mod figures;
 mod hunts;
 mod jobs;
@@ -33,6 +35,7 @@ use thiserror::Error;
 pub use actions::WorkerAction;
 pub use batches::{BatchOrigin, BatchToStore, RejectionToStore};
 pub use boards::{BoardFilter, BoardRow, ExportError, ParCount};
+pub use census::{CensusCoverage, CensusToPlan, CensusTotal, RangeToSplit};
 pub use challenges::{Challenge, Reservation, ReserveError};
 pub use events::{EventKind, EventToWrite};
 pub use figures::Figures;
@@ -125,10 +128,13 @@ impl Store {
     /// # Errors
     /// [`StoreError::Address`] if the address does not read as one, [`StoreError::Database`] if nobody answers.
     pub async fn connect(url: &str, max_connections: u32) -> Result<Store, StoreError> {
-        // sqlx takes a missing user for "anonymous", which no server knows: name the variable that is missing instead.
         let options = PgConnectOptions::from_str(url)
             .map_err(|error| StoreError::Address(error.to_string()))?
             .application_name("parforce");
+        // What sqlx makes of an address without a user, and PGUSER not set. No server knows that one.
+        if options.get_username() == "anonymous" {
+            return Err(StoreError::Address(String::from("it names no user")));
+        }
         let pool = PgPoolOptions::new()
             .max_connections(max_connections)
             .acquire_timeout(ACQUIRE_TIMEOUT)

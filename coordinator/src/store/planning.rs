@@ -190,8 +190,31 @@ impl Tx {
         )
         .fetch_optional(&mut *self.tx)
         .await?;
-        let Some(row) = row else { return Ok(None) };
-        let hunt = HuntRecord::try_from(row)?;
+        match row {
+            Some(row) => self.to_plan(HuntRecord::try_from(row)?).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// A hunt that is not over, locked so that only one coordinator cuts it at a time. `None`: it is over.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn hunt_to_plan(&mut self, hunt: HuntId) -> Result<Option<HuntToPlan>, StoreError> {
+        let row = sqlx::query_as!(
+            HuntRow,
+            "SELECT * FROM hunts WHERE id = $1 AND state IN ('running', 'paused') FOR NO KEY UPDATE",
+            hunt.get(),
+        )
+        .fetch_optional(&mut *self.tx)
+        .await?;
+        match row {
+            Some(row) => self.to_plan(HuntRecord::try_from(row)?).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    async fn to_plan(&mut self, hunt: HuntRecord) -> Result<HuntToPlan, StoreError> {
         // Counted after the lock: another coordinator may have planned while this one waited for it.
         let counted = sqlx::query!(
             r#"SELECT count(*) AS "n_queued!" FROM jobs WHERE hunt_id = $1 AND state = 'queued'"#,
@@ -199,7 +222,7 @@ impl Tx {
         )
         .fetch_one(&mut *self.tx)
         .await?;
-        Ok(Some(HuntToPlan {
+        Ok(HuntToPlan {
             hunt: hunt.id,
             space: hunt.space,
             strategy: hunt.strategy,
@@ -207,7 +230,7 @@ impl Tx {
             next_number: hunt.next_number,
             end_number: hunt.end_number,
             n_queued: from_sql(counted.n_queued),
-        }))
+        })
     }
 
     /// Puts jobs on the queue and moves the hunt's next number past them.

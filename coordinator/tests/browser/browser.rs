@@ -208,7 +208,7 @@ fn capabilities(look: Look, profile: &Path) -> Capabilities {
             json!({ "deviceMetrics": { "width": look.width, "height": look.height, "pixelRatio": 2.0, "mobile": true } });
     }
     let mut capabilities = Capabilities::new();
-    capabilities.set_base_capability("browserName", "chrome").unwrap();
-    capabilities.set_base_capability("goog:chromeOptions", options).unwrap();
+    capabilities.set("browserName", "chrome").unwrap();
+    capabilities.set("goog:chromeOptions", options).unwrap();
     capabilities
 }

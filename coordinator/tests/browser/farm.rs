@@ -116,6 +116,7 @@ impl Farm {
             budget: Budget { time: None, n_jobs: Some(100), until_par: None },
             priority: 0,
             seed: Some(1),
+        census: None,
         };
         self.running().create_hunt(&wish).await.unwrap();
     }

@@ -69,6 +69,7 @@ fn acquire(session: &str, wait_ms: u32) -> v1::AcquireRequest {
 
 fn hunt(name: &str) -> v1::CreateHuntRequest {
     v1::CreateHuntRequest {
+        census: None,
         name: name.to_owned(),
         space: Some((&space()).into()),
         strategy: v1::Strategy::Scatter.into(),
@@ -127,6 +128,7 @@ async fn a_job_goes_its_way_and_a_restarted_coordinator_goes_on(pool: PgPool) {
         (result.found.len(), 0)
     );
     let claim = v1::CompleteJobRequest {
+        census: None,
         session: session.clone(),
         job_id: lease.job.get(),
         token: lease.token.get(),

@@ -174,6 +174,7 @@ pub(crate) fn wish(name: &str) -> NewHunt {
         budget: Budget::default(),
         priority: 0,
         seed: Some(7),
+        census: None,
     }
 }
 
@@ -215,6 +216,7 @@ pub(crate) fn completion(session: Session, lease: &Lease) -> Completion {
             ..Counters::default()
         },
         digest: JobDigest::from_bytes([7; 16]),
+        census: None,
     }
 }
 

@@ -49,7 +49,9 @@ pub(crate) struct WishArguments {
 }
 
 fn parse_strategy(text: &str) -> Result<Strategy, String> {
-    Strategy::parse(text).ok_or_else(|| String::from("expected mixed, scatter or anneal"))
+    Strategy::parse(text)
+        .filter(|&strategy| strategy != Strategy::Census)
+        .ok_or_else(|| String::from("expected mixed, scatter or anneal"))
 }
 
 fn parse_range(text: &str) -> Result<RangeInclusive<u8>, String> {
@@ -94,6 +96,7 @@ impl WishArguments {
             budget,
             priority: 0,
             seed: self.seed,
+            census: None,
         })
     }
 

@@ -171,7 +171,9 @@ pub(in crate::web) fn read(fields: &Fields) -> Result<NewHunt, Vec<(&'static str
             "A whole number from −1000 to 1000 is needed.".to_owned(),
         ));
     }
-    let strategy = Strategy::parse(fields.get("strategy").unwrap_or("mixed"));
+    // A census is asked for by the command line: it has terms of its own.
+    let strategy = Strategy::parse(fields.get("strategy").unwrap_or("mixed"))
+        .filter(|&strategy| strategy != Strategy::Census);
     if strategy.is_none() {
         wrong.push(("strategy", "Choose one of the strategies.".to_owned()));
     }
@@ -184,6 +186,7 @@ pub(in crate::web) fn read(fields: &Fields) -> Result<NewHunt, Vec<(&'static str
             budget,
             priority,
             seed: seed.and_then(Result::ok),
+            census: None,
         }),
         (space, ..) => {
             if let Err(reason) = space {

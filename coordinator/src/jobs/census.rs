@@ -1,0 +1,158 @@
+//! Cuts censuses into ranges, one after the other and without a gap; some are counted twice.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use board::census::{Census, CensusJob};
+use board::job::JobSpec;
+use board::{ENGINE, StateLimit};
+use proto::convert::JobKind;
+use tracing::warn;
+
+use crate::config::Sizing;
+use crate::jobs::plan::{MAX_PLANNED, job_seed};
+use crate::store::{CensusToPlan, HuntToPlan, JobToInsert, Measured, RangeToSplit, Store, StoreError, Tx};
+
+/// A census' first range is this part of all units, so that the next can be sized.
+const FIRST_PART: u64 = 2_000;
+
+/// No range is larger than this part of all units, so that the end of a census is shared by its workers.
+const LARGEST_PART: u64 = 50;
+
+/// A range is at most this much longer than those before it: units differ by orders of magnitude.
+const MAX_GROWTH: f64 = 2.0;
+
+/// Puts ranges of a census on the queue until so many jobs wait there; how many were added.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn plan(tx: &mut Tx, hunt: &HuntToPlan, sizing: &Sizing, n_wanted: u32) -> Result<u64, StoreError> {
+    let Some(census) = tx.census_to_plan(hunt.hunt, &hunt.space, StateLimit::DEFAULT).await? else {
+        warn!(hunt.id = hunt.hunt.get(), "a census without terms");
+        return Ok(0);
+    };
+    if census.engine != ENGINE {
+        warn!(
+            hunt.id = hunt.hunt.get(),
+            engine = census.engine,
+            "this census was numbered by another engine: {ENGINE} cannot go on with it"
+        );
+        return Ok(0);
+    }
+    let n_jobs = u64::from(n_wanted).min(MAX_PLANNED).saturating_sub(hunt.n_queued);
+    let measured = tx.measured(hunt.hunt, JobKind::Census).await?;
+    let numbered = numbered(&census);
+    let mut at = census.next_unit;
+    let mut number = hunt.next_number;
+    for _ in 0..n_jobs {
+        if at == census.n_units {
+            break;
+        }
+        let size = n_units(measured, &census, sizing);
+        let units = at..census.n_units.min(at.saturating_add(size));
+        at = units.end;
+        let job = insert(tx, hunt, number, &numbered, &units, sizing).await?;
+        let first = tx.insert_range(hunt.hunt, job, &units).await?;
+        number += 1;
+        if is_repeated(hunt.seed, job, census.repeats_per_mille) {
+            let job = insert(tx, hunt, number, &numbered, &units, sizing).await?;
+            tx.insert_other_range(hunt.hunt, job, &units, Some(first)).await?;
+            number += 1;
+        }
+    }
+    if at == census.n_units {
+        tx.close_census(hunt.hunt).await?;
+    }
+    Ok(number - hunt.next_number)
+}
+
+/// Replaces a range that failed twice by its halves: what is too much for a worker in one piece may not be in two.
+/// True: it was still waiting.
+///
+/// # Errors
+/// [`StoreError`]; then the range is as it was.
+pub async fn split(store: &Store, range: RangeToSplit, sizing: &Sizing) -> Result<bool, StoreError> {
+    let mut tx = store.begin().await?;
+    let Some(hunt) = tx.hunt_to_plan(range.hunt).await? else {
+        return Ok(false);
+    };
+    let Some(census) = tx.census_to_plan(hunt.hunt, &hunt.space, StateLimit::DEFAULT).await? else {
+        return Ok(false);
+    };
+    let Some(units) = tx.retire_range(range).await? else {
+        return Ok(false);
+    };
+    let numbered = numbered(&census);
+    let middle = units.start + (units.end - units.start) / 2;
+    let mut number = hunt.next_number;
+    for half in [units.start..middle, middle..units.end] {
+        let job = insert(&mut tx, &hunt, number, &numbered, &half, sizing).await?;
+        tx.insert_other_range(hunt.hunt, job, &half, None).await?;
+        number += 1;
+    }
+    if census.next_unit == census.n_units {
+        tx.close_census(hunt.hunt).await?;
+    }
+    tx.commit().await?;
+    Ok(true)
+}
+
+fn numbered(census: &CensusToPlan) -> Arc<Census> {
+    Arc::new(Census::new(census.spec.clone()).expect("it was numbered when the hunt was created"))
+}
+
+async fn insert(
+    tx: &mut Tx,
+    hunt: &HuntToPlan,
+    number: u64,
+    census: &Arc<Census>,
+    units: &Range<u64>,
+    sizing: &Sizing,
+) -> Result<u64, StoreError> {
+    let job = CensusJob::new(Arc::clone(census), units.clone(), sizing.n_shards)
+        .expect("the range was cut from the census, and the configuration is within bounds");
+    let job = JobToInsert {
+        number,
+        spec: JobSpec::Census(job),
+    };
+    tx.insert_jobs(hunt.hunt, &[job]).await?;
+    Ok(number)
+}
+
+/// Units of the next range, so that it takes about as long as jobs should.
+fn n_units(measured: Measured, census: &CensusToPlan, sizing: &Sizing) -> u64 {
+    let first = census.n_units.div_ceil(FIRST_PART).max(1);
+    let largest = census.n_units.div_ceil(LARGEST_PART).max(1);
+    if measured.n_jobs == 0 || measured.n_iterations == 0 {
+        return first;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a size is an estimate")]
+    let (n_jobs, n_iterations) = (measured.n_jobs as f64, measured.n_iterations as f64);
+    let per_second = n_iterations / measured.seconds.max(0.001);
+    let wanted = (per_second * sizing.target.as_secs_f64()).min(n_iterations / n_jobs * MAX_GROWTH);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "clamped to the range of units below"
+    )]
+    let size = wanted.max(1.0) as u64;
+    size.clamp(1, largest)
+}
+
+/// Whether a range is counted twice. Decided by the hunt's seed, so that a worker cannot tell.
+fn is_repeated(seed: u64, number: u64, per_mille: u16) -> bool {
+    job_seed(seed, number) % 1_000 < u64::from(per_mille)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn about_the_stated_share_is_counted_twice() {
+        let n_repeated = (0..100_000).filter(|&number| is_repeated(7, number, 50)).count();
+        assert!((4_500..5_500).contains(&n_repeated), "{n_repeated} of 100,000");
+        assert!((0..1_000).all(|number| is_repeated(7, number, 1_000)));
+        assert!((0..1_000).all(|number| !is_repeated(7, number, 0)));
+    }
+}
