@@ -22,13 +22,18 @@ const PATIENCE: Duration = Duration::from_secs(60);
 async fn ask(farm: &Farm, request: &str) -> String {
     let mut stream = send(farm, request).await;
     let mut answer = Vec::new();
-    tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await.unwrap().unwrap();
+    tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer))
+        .await
+        .unwrap()
+        .unwrap();
     String::from_utf8(answer).unwrap()
 }
 
 async fn send(farm: &Farm, request: &str) -> TcpStream {
     let url = farm.url("");
-    let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).await.unwrap();
+    let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap())
+        .await
+        .unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     stream
 }
@@ -55,9 +60,19 @@ async fn every_page_answers_with_a_policy_that_allows_no_foreign_content(pool: P
     farm.fill().await;
     for (name, path) in farm.pages() {
         let answer = ask(&farm, &get(&path, "")).await;
-        assert_eq!(status(&answer), if name == "nothing" { 404 } else { 200 }, "{path}: {answer}");
-        assert!(answer.contains("content-security-policy: default-src 'none'"), "{path}");
-        assert!(!answer.contains(" style=\""), "{path} has an inline style, which the policy forbids");
+        assert_eq!(
+            status(&answer),
+            if name == "nothing" { 404 } else { 200 },
+            "{path}: {answer}"
+        );
+        assert!(
+            answer.contains("content-security-policy: default-src 'none'"),
+            "{path}"
+        );
+        assert!(
+            !answer.contains(" style=\""),
+            "{path} has an inline style, which the policy forbids"
+        );
         assert!(!answer.contains("NaN"), "{path} shows a figure that is none");
     }
     for path in ["/assets/icon.svg", "/healthz", "/sign-in"] {
@@ -69,10 +84,19 @@ async fn every_page_answers_with_a_policy_that_allows_no_foreign_content(pool: P
 #[sqlx::test(migrations = false)]
 async fn pages_of_an_empty_farm_say_so_and_do_not_fail(pool: PgPool) {
     let farm = Farm::start(pool).await;
-    for path in ["/", "/hunts", "/census", "/jobs", "/workers", "/boards", "/trouble", "/events"] {
+    for path in [
+        "/", "/hunts", "/census", "/jobs", "/workers", "/boards", "/trouble", "/events",
+    ] {
         assert_eq!(status(&ask(&farm, &get(path, "")).await), 200, "{path}");
     }
-    for path in ["/hunts/1", "/jobs/1", "/workers/1", "/boards/51/ooo", "/hunts/1/pause", "/jobs/9223372036854775807"] {
+    for path in [
+        "/hunts/1",
+        "/jobs/1",
+        "/workers/1",
+        "/boards/51/ooo",
+        "/hunts/1/pause",
+        "/jobs/9223372036854775807",
+    ] {
         assert_eq!(status(&ask(&farm, &get(path, "")).await), 404, "{path}");
     }
     farm.stop().await;
@@ -82,9 +106,20 @@ async fn pages_of_an_empty_farm_say_so_and_do_not_fail(pool: PgPool) {
 async fn what_people_wrote_is_escaped(pool: PgPool) {
     let farm = Farm::start(pool).await;
     farm.create_hunt("<script>alert(1)</script>").await;
-    for path in ["/", "/hunts", "/hunts/1", "/events", "/hunts/1/pause", "/workers?name=%3Cscript%3E", "/%3Cscript%3E"] {
+    for path in [
+        "/",
+        "/hunts",
+        "/hunts/1",
+        "/events",
+        "/hunts/1/pause",
+        "/workers?name=%3Cscript%3E",
+        "/%3Cscript%3E",
+    ] {
         let answer = ask(&farm, &get(path, "")).await;
-        assert!(!answer.contains("<script>alert") && !answer.contains("value=\"<script"), "{path}: {answer}");
+        assert!(
+            !answer.contains("<script>alert") && !answer.contains("value=\"<script"),
+            "{path}: {answer}"
+        );
     }
     farm.stop().await;
 }
@@ -106,13 +141,19 @@ async fn a_form_acts_only_if_a_page_of_ours_sent_it(pool: PgPool) {
         assert_eq!(status(&answer), 403, "{headers}{body}");
     }
     let cross = format!("{cookie}Sec-Fetch-Site: cross-site\r\n");
-    assert_eq!(status(&ask(&farm, &post("/hunts/1/pause", &cross, &body)).await), 403);
+    assert_eq!(
+        status(&ask(&farm, &post("/hunts/1/pause", &cross, &body)).await),
+        403
+    );
     assert_eq!(farm.state_of("a").await, "running");
     let answer = ask(&farm, &post("/hunts/1/pause", &cookie, &body)).await;
     assert_eq!(status(&answer), 303, "{answer}");
     assert_eq!(farm.state_of("a").await, "paused");
     // What has happened meanwhile is said, not done twice.
-    assert_eq!(status(&ask(&farm, &post("/hunts/1/pause", &cookie, &body)).await), 409);
+    assert_eq!(
+        status(&ask(&farm, &post("/hunts/1/pause", &cookie, &body)).await),
+        409
+    );
     farm.stop().await;
 }
 
@@ -125,12 +166,24 @@ async fn a_viewer_looks_and_an_operator_acts_and_both_are_named(pool: PgPool) {
     assert_eq!(status(&ask(&farm, &post("/hunts/1/cancel", "", "")).await), 401);
     let viewer = "Authorization: Bearer hare\r\n";
     assert_eq!(status(&ask(&farm, &get("/", viewer)).await), 200);
-    assert_eq!(status(&ask(&farm, &post("/hunts/1/cancel", viewer, "")).await), 403);
+    assert_eq!(
+        status(&ask(&farm, &post("/hunts/1/cancel", viewer, "")).await),
+        403
+    );
     let operator = "Authorization: Bearer hound\r\n";
-    assert_eq!(status(&ask(&farm, &post("/hunts/1/priority", operator, "priority=5")).await), 303);
-    assert_eq!(status(&ask(&farm, &post("/hunts/1/cancel", operator, "")).await), 303);
+    assert_eq!(
+        status(&ask(&farm, &post("/hunts/1/priority", operator, "priority=5")).await),
+        303
+    );
+    assert_eq!(
+        status(&ask(&farm, &post("/hunts/1/cancel", operator, "")).await),
+        303
+    );
     let events = ask(&farm, &get("/events", operator)).await;
-    assert!(events.contains("operator anna") && events.contains("priority 0 to 5"), "{events}");
+    assert!(
+        events.contains("operator anna") && events.contains("priority 0 to 5"),
+        "{events}"
+    );
     farm.stop().await;
 }
 
@@ -141,20 +194,33 @@ async fn workers_are_drained_quarantined_and_trusted_and_parked_jobs_requeued(po
     let operator = "Authorization: Bearer hound\r\n";
     let worker = async |column: &str| -> String {
         let sql = format!("SELECT {column}::text FROM workers WHERE id = 2");
-        sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).fetch_one(&pool).await.unwrap()
+        sqlx::query_scalar(sqlx::AssertSqlSafe(sql))
+            .fetch_one(&pool)
+            .await
+            .unwrap()
     };
     for (path, body) in [
         ("/workers/2/drain", ""),
         ("/workers/2/quarantine", "reason=memory+errors"),
         ("/workers/1/trust", ""),
     ] {
-        assert_eq!(status(&ask(&farm, &post(path, operator, body)).await), 303, "{path}");
+        assert_eq!(
+            status(&ask(&farm, &post(path, operator, body)).await),
+            303,
+            "{path}"
+        );
     }
     assert_eq!(worker("directive").await, "drain");
     assert_eq!(worker("quarantine_reason").await, "memory errors");
     let body = "hunt=1&outcome=failed&error=out+of+memory+at+%23+MiB";
-    assert_eq!(status(&ask(&farm, &post("/trouble/requeue", operator, body)).await), 303);
-    let left: i64 = sqlx::query_scalar("SELECT count(*) FROM jobs WHERE state = 'parked'").fetch_one(&pool).await.unwrap();
+    assert_eq!(
+        status(&ask(&farm, &post("/trouble/requeue", operator, body)).await),
+        303
+    );
+    let left: i64 = sqlx::query_scalar("SELECT count(*) FROM jobs WHERE state = 'parked'")
+        .fetch_one(&pool)
+        .await
+        .unwrap();
     assert_eq!(left, 6, "of nine parked jobs three had failed like this");
     farm.stop().await;
 }
@@ -181,7 +247,10 @@ async fn a_live_page_is_a_snapshot_then_changes_and_ends_with_the_coordinator(po
     until(&mut stream, &mut heard, "while the page is open").await;
     farm.stop().await;
     let mut rest = Vec::new();
-    tokio::time::timeout(PATIENCE, stream.read_to_end(&mut rest)).await.unwrap().unwrap();
+    tokio::time::timeout(PATIENCE, stream.read_to_end(&mut rest))
+        .await
+        .unwrap()
+        .unwrap();
 }
 
 #[sqlx::test(migrations = false)]
@@ -193,8 +262,14 @@ async fn samples_are_taken_once_however_many_coordinators_there_are(pool: PgPool
         done.unwrap();
     }
     store.sample().await.unwrap();
-    let most: i64 = sqlx::query_scalar("SELECT count(*) FROM farm_samples WHERE grain_s = 10").fetch_one(&pool).await.unwrap();
-    assert!((1..=2).contains(&most), "{most} samples within one or two slots of ten seconds");
+    let most: i64 = sqlx::query_scalar("SELECT count(*) FROM farm_samples WHERE grain_s = 10")
+        .fetch_one(&pool)
+        .await
+        .unwrap();
+    assert!(
+        (1..=2).contains(&most),
+        "{most} samples within one or two slots of ten seconds"
+    );
     assert!(!store.farm_series(Window::Hour).await.unwrap().is_empty());
 }
 
@@ -204,14 +279,23 @@ async fn boards_are_found_by_filter_and_page_after_page_without_a_gap(pool: PgPo
     farm.import(HARDEST).await;
     sqlx::query("INSERT INTO boards SELECT 100, 1, 9, 6, 6, 2, 8 + i % 3, 0, true, 'AA' || lpad(i::text, 34, '0') FROM generate_series(1, 200) i")
         .execute(&pool).await.unwrap();
-    sqlx::query("INSERT INTO board_counts VALUES (6, 6, 2, 0, 9, 200)").execute(&pool).await.unwrap();
+    sqlx::query("INSERT INTO board_counts VALUES (6, 6, 2, 0, 9, 200)")
+        .execute(&pool)
+        .await
+        .unwrap();
     let answer = ask(&farm, &get("/boards", "")).await;
-    assert!(answer.contains(&format!("/boards/{HARDEST_PAR}/{HARDEST}")) && answer.contains("201 boards, hardest first"), "{answer}");
+    assert!(
+        answer.contains(&format!("/boards/{HARDEST_PAR}/{HARDEST}"))
+            && answer.contains("201 boards, hardest first"),
+        "{answer}"
+    );
     let (mut path, mut seen) = ("/boards?par=9&vehicles=8".to_owned(), 0);
     loop {
         let answer = ask(&farm, &get(&path, "")).await;
         seen += answer.matches("href=\"/boards/9/").count();
-        let Some((before, _)) = answer.split_once("\" rel=\"next\"") else { break };
+        let Some((before, _)) = answer.split_once("\" rel=\"next\"") else {
+            break;
+        };
         path = before.rsplit_once("href=\"").unwrap().1.replace("&amp;", "&");
     }
     assert_eq!(seen, 66, "every board of the filter, each once");

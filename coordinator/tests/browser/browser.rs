@@ -27,8 +27,18 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    pub(crate) const DESKTOP: Look = Look { width: 1440, height: 1000, dark: false, script: true };
-    pub(crate) const PHONE: Look = Look { width: 390, height: 844, dark: false, script: true };
+    pub(crate) const DESKTOP: Look = Look {
+        width: 1440,
+        height: 1000,
+        dark: false,
+        script: true,
+    };
+    pub(crate) const PHONE: Look = Look {
+        width: 390,
+        height: 844,
+        dark: false,
+        script: true,
+    };
 
     pub(crate) fn name(self) -> String {
         let size = if self.width < 600 { "phone" } else { "desktop" };
@@ -56,7 +66,11 @@ impl Drop for Process {
 impl Browser {
     /// Opens a browser; `None`, with a line that says so, where there is none.
     pub(crate) async fn start(look: Look) -> Option<Browser> {
-        let started = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let started = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
         let Ok(mut child) = started else {
             println!("chromedriver is not installed: browser tests are skipped");
             return None;
@@ -65,11 +79,20 @@ impl Browser {
         let process = Process(child);
         let port = output.lines().find_map(|line| {
             let line = line.ok()?;
-            let port = line.strip_suffix('.')?.rsplit_once("on port ")?.1.parse::<u16>().ok()?;
+            let port = line
+                .strip_suffix('.')?
+                .rsplit_once("on port ")?
+                .1
+                .parse::<u16>()
+                .ok()?;
             line.contains("started successfully").then_some(port)
         });
         let profile = tempfile::tempdir().unwrap();
-        let driver = WebDriver::new(format!("http://127.0.0.1:{}", port.unwrap()), capabilities(look, profile.path())).await;
+        let driver = WebDriver::new(
+            format!("http://127.0.0.1:{}", port.unwrap()),
+            capabilities(look, profile.path()),
+        )
+        .await;
         let driver = match driver {
             Ok(driver) => driver,
             Err(error) if error.to_string().contains("cannot find") => {
@@ -78,8 +101,15 @@ impl Browser {
             }
             Err(error) => panic!("the browser does not start: {error}"),
         };
-        driver.set_window_rect(0, 0, look.width, look.height).await.unwrap();
-        Some(Browser { driver, process, _profile: profile })
+        driver
+            .set_window_rect(0, 0, look.width, look.height)
+            .await
+            .unwrap();
+        Some(Browser {
+            driver,
+            process,
+            _profile: profile,
+        })
     }
 
     pub(crate) async fn stop(self) {
@@ -100,7 +130,11 @@ impl Browser {
     }
 
     /// Looks again and again until it is so.
-    pub(crate) async fn wait_until<F: Future<Output = bool>>(&self, what: impl Debug, mut is_so: impl FnMut() -> F) {
+    pub(crate) async fn wait_until<F: Future<Output = bool>>(
+        &self,
+        what: impl Debug,
+        mut is_so: impl FnMut() -> F,
+    ) {
         let waited = tokio::time::timeout(PATIENCE, async {
             while !is_so().await {
                 tokio::time::sleep(LOOK_AGAIN).await;
@@ -117,7 +151,8 @@ impl Browser {
     }
 
     pub(crate) async fn wait_for_text(&self, css: &str, text: &str) {
-        self.wait_until((css, text), || async { self.text_of(css).await.contains(text) }).await;
+        self.wait_until((css, text), || async { self.text_of(css).await.contains(text) })
+            .await;
     }
 
     /// The text of the first such element; empty if there is none, or it is being replaced.
@@ -129,7 +164,10 @@ impl Browser {
     }
 
     pub(crate) async fn count(&self, css: &str) -> usize {
-        self.driver.find_all(By::Css(css)).await.map_or(0, |found| found.len())
+        self.driver
+            .find_all(By::Css(css))
+            .await
+            .map_or(0, |found| found.len())
     }
 
     pub(crate) async fn is_shown(&self, css: &str) -> bool {
@@ -159,7 +197,13 @@ impl Browser {
 
     pub(crate) async fn choose(&self, css: &str, value: &str) {
         self.wait_for(css).await;
-        self.driver.find(By::Css(format!("{css} option[value='{value}']"))).await.unwrap().click().await.unwrap();
+        self.driver
+            .find(By::Css(format!("{css} option[value='{value}']")))
+            .await
+            .unwrap()
+            .click()
+            .await
+            .unwrap();
     }
 
     pub(crate) async fn press(&self, key: Key) {
@@ -173,7 +217,12 @@ impl Browser {
 
     /// Runs a script that calls its last argument with the result.
     pub(crate) async fn run_async(&self, script: &str) -> Value {
-        self.driver.execute_async(script, vec![]).await.unwrap().json().clone()
+        self.driver
+            .execute_async(script, vec![])
+            .await
+            .unwrap()
+            .json()
+            .clone()
     }
 
     pub(crate) async fn picture(&self, path: &Path) {
@@ -195,7 +244,10 @@ fn capabilities(look: Look, profile: &Path) -> Capabilities {
         "--hide-scrollbars".to_owned(),
         format!("--window-size={},{}", look.width, look.height),
         format!("--user-data-dir={}", profile.display()),
-        format!("--blink-settings=preferredColorScheme={}", if look.dark { 0 } else { 1 }),
+        format!(
+            "--blink-settings=preferredColorScheme={}",
+            if look.dark { 0 } else { 1 }
+        ),
     ];
     arguments.retain(|argument| !argument.is_empty());
     let mut options = json!({ "args": arguments });
@@ -204,8 +256,7 @@ fn capabilities(look: Look, profile: &Path) -> Capabilities {
     }
     if look.width < 600 {
         // A window is never narrower than some 500 pixels; a phone is.
-        options["mobileEmulation"] =
-            json!({ "deviceMetrics": { "width": look.width, "height": look.height, "pixelRatio": 2.0, "mobile": true } });
+        options["mobileEmulation"] = json!({ "deviceMetrics": { "width": look.width, "height": look.height, "pixelRatio": 2.0, "mobile": true } });
     }
     let mut capabilities = Capabilities::new();
     capabilities.set("browserName", "chrome").unwrap();

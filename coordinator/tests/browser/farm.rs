@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use board::cluster::Explorer;
 use board::{Board, StateLimit};
+use coordinator::Coordinator;
 use coordinator::config::{Config, Proving, Sizing};
 use coordinator::store::{BatchOrigin, BatchToStore, BoardRow, Store};
 use coordinator::web::access::AccessRules;
-use coordinator::Coordinator;
 use proto::convert::{Budget, NewHunt, Strategy};
 use proto::ids::BatchId;
 use sha2::{Digest, Sha256};
@@ -48,23 +48,42 @@ impl Farm {
     /// With tokens: name, role, token.
     pub(crate) async fn start_guarded(pool: PgPool, tokens: &[(&str, &str, &str)]) -> Farm {
         let rule = |&(name, role, token): &(&str, &str, &str)| {
-            format!("{name}:{role}:{}", hex::encode(Sha256::digest(token))).parse().unwrap()
+            format!("{name}:{role}:{}", hex::encode(Sha256::digest(token)))
+                .parse()
+                .unwrap()
         };
         let config = Config {
-            access: AccessRules { tokens: tokens.iter().map(rule).collect(), proxy: None },
+            access: AccessRules {
+                tokens: tokens.iter().map(rule).collect(),
+                proxy: None,
+            },
             beat_interval: Duration::from_secs(1),
-            sizing: Sizing { target: Duration::from_secs(2), n_shards: 4, max_states: 50_000 },
-            proving: Proving { share: 0.0, n_threads: 1, ..Proving::default() },
+            sizing: Sizing {
+                target: Duration::from_secs(2),
+                n_shards: 4,
+                max_states: 50_000,
+            },
+            proving: Proving {
+                share: 0.0,
+                n_threads: 1,
+                ..Proving::default()
+            },
             ..Config::embedded()
         };
-        let mut farm = Farm { pool, config, coordinator: None };
+        let mut farm = Farm {
+            pool,
+            config,
+            coordinator: None,
+        };
         farm.up().await;
         farm
     }
 
     async fn up(&mut self) {
         let store = Store::from_pool(self.pool.clone());
-        let coordinator = Coordinator::start(self.config.clone(), store, CancellationToken::new()).await.unwrap();
+        let coordinator = Coordinator::start(self.config.clone(), store, CancellationToken::new())
+            .await
+            .unwrap();
         // The next start is at the same addresses: an open page and a worker find it again.
         self.config.listen = coordinator.local_addr();
         self.config.web = coordinator.web_addr();
@@ -75,7 +94,9 @@ impl Farm {
         let coordinator = self.coordinator.take().unwrap();
         coordinator.shutdown();
         // Open pages must not keep it from ending.
-        tokio::time::timeout(Duration::from_secs(9), coordinator.join()).await.unwrap();
+        tokio::time::timeout(Duration::from_secs(9), coordinator.join())
+            .await
+            .unwrap();
     }
 
     pub(crate) async fn restart(&mut self) {
@@ -113,23 +134,34 @@ impl Farm {
             name: name.to_owned(),
             space: board::space::BoardSpace::usual("6x6".parse().unwrap()).unwrap(),
             strategy: Strategy::Mixed,
-            budget: Budget { time: None, n_jobs: Some(100), until_par: None },
+            budget: Budget {
+                time: None,
+                n_jobs: Some(100),
+                until_par: None,
+            },
             priority: 0,
             seed: Some(1),
-        census: None,
+            census: None,
         };
         self.running().create_hunt(&wish).await.unwrap();
     }
 
     pub(crate) async fn state_of(&self, hunt: &str) -> String {
-        sqlx::query_scalar("SELECT state FROM hunts WHERE name = $1").bind(hunt).fetch_one(&self.pool).await.unwrap()
+        sqlx::query_scalar("SELECT state FROM hunts WHERE name = $1")
+            .bind(hunt)
+            .fetch_one(&self.pool)
+            .await
+            .unwrap()
     }
 
     /// Stores a board, proved here.
     pub(crate) async fn import(&self, spelling: &str) {
         let board = Board::parse(spelling).unwrap();
         let mut explorer = Explorer::new();
-        let found = explorer.entry(&board, StateLimit::new(1_000_000)).unwrap().unwrap();
+        let found = explorer
+            .entry(&board, StateLimit::new(1_000_000))
+            .unwrap()
+            .unwrap();
         let batch = BatchToStore {
             id: BatchId::new(Uuid::new_v4()),
             origin: BatchOrigin::Import("a test".into()),
@@ -148,7 +180,10 @@ impl Farm {
         self.create_hunt("week 48").await;
         self.create_hunt("another").await;
         self.import(HARDEST).await;
-        sqlx::raw_sql(include_str!("fill.sql")).execute(&self.pool).await.unwrap();
+        sqlx::raw_sql(include_str!("fill.sql"))
+            .execute(&self.pool)
+            .await
+            .unwrap();
     }
 
     /// A name and an address for every page that [`Farm::fill`] gives something to show.
@@ -171,7 +206,10 @@ impl Farm {
         ]
         .into_iter()
         .map(|(name, path)| (name, path.to_owned()))
-        .chain([("board", format!("/boards/{HARDEST_PAR}/{HARDEST}")), ("job", "/jobs/100001".to_owned())])
+        .chain([
+            ("board", format!("/boards/{HARDEST_PAR}/{HARDEST}")),
+            ("job", "/jobs/100001".to_owned()),
+        ])
         .collect()
     }
 }

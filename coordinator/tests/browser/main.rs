@@ -29,7 +29,9 @@ async fn sign_of_life(browser: &Browser) {
 
 #[sqlx::test(migrations = false)]
 async fn a_hunt_is_made_watched_paused_resumed_and_its_record_stepped_through(pool: PgPool) {
-    let Some(browser) = Browser::start(Look::DESKTOP).await else { return };
+    let Some(browser) = Browser::start(Look::DESKTOP).await else {
+        return;
+    };
     let farm = Farm::start(pool).await;
     let worker = farm.start_worker();
 
@@ -70,8 +72,12 @@ async fn a_hunt_is_made_watched_paused_resumed_and_its_record_stepped_through(po
     // The hardest board there is, stepped through with the keyboard.
     farm.import(HARDEST).await;
     browser.open(&farm.url("/boards?lot=6x6")).await;
-    browser.click(&format!("a[href='/boards/{HARDEST_PAR}/{HARDEST}']")).await;
-    browser.wait_for_text(".caption", &format!("Start: {HARDEST_PAR} slides to go")).await;
+    browser
+        .click(&format!("a[href='/boards/{HARDEST_PAR}/{HARDEST}']"))
+        .await;
+    browser
+        .wait_for_text(".caption", &format!("Start: {HARDEST_PAR} slides to go"))
+        .await;
     for step in 1..=HARDEST_PAR {
         browser.press(Key::Right).await;
         browser.wait_for(&format!(".stepper[data-at='{step}']")).await;
@@ -80,7 +86,10 @@ async fn a_hunt_is_made_watched_paused_resumed_and_its_record_stepped_through(po
     let hero = browser.run("const r = document.querySelector('.stage .v.hero').getBoundingClientRect(), l = document.querySelector('.stage .lot').getBoundingClientRect(); return [r.left + r.width, l.left + l.width]").await;
     let ends: Vec<f64> = serde_json::from_value(hero).unwrap();
     browser.picture(&pictures().join("board-solved.png")).await;
-    assert!((ends[0] - ends[1]).abs() < 40.0, "the hero stands at the exit: {ends:?}");
+    assert!(
+        (ends[0] - ends[1]).abs() < 40.0,
+        "the hero stands at the exit: {ends:?}"
+    );
     browser.press(Key::Home).await;
     browser.wait_for(".stepper[data-at='0']").await;
 
@@ -91,7 +100,9 @@ async fn a_hunt_is_made_watched_paused_resumed_and_its_record_stepped_through(po
 
 #[sqlx::test(migrations = false)]
 async fn an_open_page_goes_on_when_the_coordinator_comes_back(pool: PgPool) {
-    let Some(browser) = Browser::start(Look::DESKTOP).await else { return };
+    let Some(browser) = Browser::start(Look::DESKTOP).await else {
+        return;
+    };
     let mut farm = Farm::start(pool).await;
     farm.fill().await;
     browser.open(&farm.url("/events")).await;
@@ -99,7 +110,9 @@ async fn an_open_page_goes_on_when_the_coordinator_comes_back(pool: PgPool) {
     browser.run("window.stillTheSamePage = true; return 1").await;
     farm.restart().await;
     farm.create_hunt("asked for after the restart").await;
-    browser.wait_for_text("#events", "asked for after the restart").await;
+    browser
+        .wait_for_text("#events", "asked for after the restart")
+        .await;
     sign_of_life(&browser).await;
     assert_eq!(browser.run("return window.stillTheSamePage === true").await, true);
     farm.stop().await;
@@ -108,15 +121,31 @@ async fn an_open_page_goes_on_when_the_coordinator_comes_back(pool: PgPool) {
 
 #[sqlx::test(migrations = false)]
 async fn pages_are_read_and_acted_on_without_a_script(pool: PgPool) {
-    let Some(browser) = Browser::start(Look { script: false, ..Look::DESKTOP }).await else { return };
+    let Some(browser) = Browser::start(Look {
+        script: false,
+        ..Look::DESKTOP
+    })
+    .await
+    else {
+        return;
+    };
     let farm = Farm::start(pool).await;
     farm.fill().await;
     browser.open(&farm.url("/")).await;
     assert!(browser.text_of("#now").await.contains("Boards in the database"));
-    browser.open(&farm.url(&format!("/boards/{HARDEST_PAR}/{HARDEST}"))).await;
+    browser
+        .open(&farm.url(&format!("/boards/{HARDEST_PAR}/{HARDEST}")))
+        .await;
     let strip = browser.count(".strip .step").await;
-    assert_eq!(strip, usize::from(HARDEST_PAR) + 1, "every position is in the strip");
-    assert!(!browser.is_shown("[data-go=on]").await, "what needs a script is not shown without one");
+    assert_eq!(
+        strip,
+        usize::from(HARDEST_PAR) + 1,
+        "every position is in the strip"
+    );
+    assert!(
+        !browser.is_shown("[data-go=on]").await,
+        "what needs a script is not shown without one"
+    );
     browser.open(&farm.url("/hunts/new")).await;
     browser.fill("#name", "without a script").await;
     browser.click("main form button.first").await;
@@ -130,21 +159,28 @@ async fn pages_are_read_and_acted_on_without_a_script(pool: PgPool) {
 
 #[sqlx::test(migrations = false)]
 async fn a_form_that_is_wrong_says_what_and_keeps_what_was_put_in(pool: PgPool) {
-    let Some(browser) = Browser::start(Look::DESKTOP).await else { return };
+    let Some(browser) = Browser::start(Look::DESKTOP).await else {
+        return;
+    };
     let farm = Farm::start(pool).await;
     browser.open(&farm.url("/hunts/new")).await;
     browser.fill("#name", "too many").await;
     browser.fill("#first_vehicles", "49").await;
     browser.click("main form button.first").await;
     browser.wait_for("[role=alert]").await;
-    assert_eq!(browser.run("return document.querySelector('#name').value").await, "too many");
+    assert_eq!(
+        browser.run("return document.querySelector('#name').value").await,
+        "too many"
+    );
     farm.stop().await;
     browser.stop().await;
 }
 
 #[sqlx::test(migrations = false)]
 async fn nobody_sees_a_page_without_a_token_and_a_viewer_cannot_act(pool: PgPool) {
-    let Some(browser) = Browser::start(Look::DESKTOP).await else { return };
+    let Some(browser) = Browser::start(Look::DESKTOP).await else {
+        return;
+    };
     let farm = Farm::start_guarded(pool, &[("anna", "operator", "hound"), ("bert", "viewer", "hare")]).await;
     farm.fill().await;
     browser.open(&farm.url("/hunts")).await;
@@ -167,7 +203,10 @@ async fn nobody_sees_a_page_without_a_token_and_a_viewer_cannot_act(pool: PgPool
     browser.click("main form button[type=submit]").await;
     browser.wait_for_text("#log", "priority 0 to 7").await;
     assert!(browser.text_of("#log").await.contains("by operator anna"));
-    assert!(!browser.source().await.contains("hound"), "no secret is in a page");
+    assert!(
+        !browser.source().await.contains("hound"),
+        "no secret is in a page"
+    );
     farm.stop().await;
     browser.stop().await;
 }
@@ -177,18 +216,38 @@ async fn every_page_passes_the_accessibility_checker_in_light_and_dark_on_phone_
     let farm = Farm::start(pool).await;
     farm.fill().await;
     let mut found = Vec::new();
-    for look in [Look::DESKTOP, Look::PHONE, Look { dark: true, ..Look::DESKTOP }, Look { dark: true, ..Look::PHONE }] {
-        let Some(browser) = Browser::start(look).await else { return };
+    for look in [
+        Look::DESKTOP,
+        Look::PHONE,
+        Look {
+            dark: true,
+            ..Look::DESKTOP
+        },
+        Look {
+            dark: true,
+            ..Look::PHONE
+        },
+    ] {
+        let Some(browser) = Browser::start(look).await else {
+            return;
+        };
         for (name, path) in farm.pages() {
             browser.open(&farm.url(&path)).await;
             browser.wait_for("main h1").await;
-            browser.picture(&pictures().join(format!("{name}-{}.png", look.name()))).await;
+            browser
+                .picture(&pictures().join(format!("{name}-{}.png", look.name())))
+                .await;
             for problem in checks::problems(&browser).await {
                 found.push(format!("{path} ({}): {problem}", look.name()));
             }
-            let overflow = browser.run("return document.documentElement.scrollWidth - innerWidth").await;
+            let overflow = browser
+                .run("return document.documentElement.scrollWidth - innerWidth")
+                .await;
             if overflow.as_i64().unwrap() > 1 {
-                found.push(format!("{path} ({}): {overflow} pixels wider than the screen", look.name()));
+                found.push(format!(
+                    "{path} ({}): {overflow} pixels wider than the screen",
+                    look.name()
+                ));
             }
         }
         browser.stop().await;
