@@ -166,7 +166,9 @@ pub(crate) struct Lane {
     pub(crate) parts: Vec<Part>,
     /// Allowed arrangements by the squares that cross traffic takes.
     pub(crate) allowed: Vec<u16>,
-    /// Parts of the allowed arrangements, by the squares taken: a range of `split`.
+    /// The first part of the allowed arrangements, by the squares taken; of no arrangements if there is none.
+    pub(crate) first_part: Vec<PartRef>,
+    /// All parts of the allowed arrangements, by the squares taken: a range of `split`.
     split_start: Vec<u16>,
     split: Vec<PartRef>,
     /// The slides from each arrangement: a range of `steps`.
@@ -200,6 +202,7 @@ impl Lane {
             starts,
             parts: Vec::new(),
             allowed: Vec::new(),
+            first_part: Vec::new(),
             split_start: vec![0],
             split: Vec::new(),
             step_start: vec![0],
@@ -225,6 +228,13 @@ impl Lane {
     pub(crate) fn split(&self, taken: u8) -> &[PartRef] {
         let taken = usize::from(taken);
         &self.split[usize::from(self.split_start[taken])..usize::from(self.split_start[taken + 1])]
+    }
+
+    /// The first part with one of the arrangements `some`, which are allowed.
+    #[inline(never)]
+    pub(crate) fn part_with(&self, taken: u8, some: u16) -> PartRef {
+        let part = self.split(taken).iter().find(|part| part.mask & some != 0);
+        *part.expect("what is allowed is in some part")
     }
 
     /// The steps of all slides from an arrangement.
@@ -304,6 +314,13 @@ impl Lane {
                 self.split.push(PartRef { mask, id });
                 left &= !mask;
             }
+            let first = usize::from(self.split_start[usize::from(taken)]);
+            self.first_part.push(
+                self.split
+                    .get(first)
+                    .copied()
+                    .unwrap_or(PartRef { mask: 0, id: 0 }),
+            );
             self.split_start.push(self.split.len() as u16);
         }
     }

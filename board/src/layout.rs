@@ -108,6 +108,22 @@ impl Layout {
         (layout, packed)
     }
 
+    /// The same layout with inner and outer lanes exchanged.
+    pub(crate) fn turned(&self) -> Layout {
+        Layout {
+            lot: self.lot,
+            inner_axis: self.inner_axis.across(),
+            inner: self.outer,
+            outer: self.inner,
+            n_inner: self.n_outer,
+            n_outer: self.n_inner,
+            hero: HeroPlace {
+                is_inner: !self.hero.is_inner,
+                ..self.hero
+            },
+        }
+    }
+
     /// The lanes themselves.
     pub(crate) fn lanes<'a>(&self, store: &'a LaneStore) -> Lanes<'a> {
         Lanes {

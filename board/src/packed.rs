@@ -20,6 +20,24 @@ impl Packed {
         (self.0 >> (32 + 4 * lane) & 15) as u8
     }
 
+    /// The arrangements of all inner lanes, four bits each.
+    #[inline]
+    pub(crate) const fn inner_lanes(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// The arrangements of all outer lanes, four bits each.
+    #[inline]
+    pub(crate) const fn outer_lanes(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    /// The same position where inner lanes are outer ones and the reverse.
+    #[inline]
+    pub(crate) const fn turned(self) -> Packed {
+        Packed(self.0.rotate_left(32))
+    }
+
     /// The same with another arrangement of an inner lane.
     #[inline]
     pub(crate) const fn with_inner(self, lane: usize, arrangement: u8) -> Packed {

@@ -21,7 +21,7 @@ pub struct ParCounts {
 }
 
 /// What the clusters of a range of units are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RangeOutcome {
     /// The units counted.
     pub units: Range<u64>,
@@ -41,18 +41,6 @@ pub struct RangeOutcome {
 }
 
 impl RangeOutcome {
-    pub(crate) fn empty(units: Range<u64>) -> RangeOutcome {
-        RangeOutcome {
-            units,
-            layouts: 0,
-            unsolvable: 0,
-            unsolvable_positions: 0,
-            by_par: Vec::new(),
-            digest: CensusDigest::default(),
-            boards: Vec::new(),
-        }
-    }
-
     /// The counts of one par, to be added to.
     pub(crate) fn at(&mut self, par: usize) -> &mut ParCounts {
         if self.by_par.len() <= par {
@@ -90,6 +78,23 @@ impl RangeOutcome {
             sum.minimal_positions += counts.minimal_positions;
             sum.positions_at += counts.positions_at;
         }
+    }
+
+    /// Everything counted, and the digest, as words: what two runs of the same units must agree in.
+    pub(crate) fn words(&self) -> Vec<u64> {
+        let [low, high] = [self.digest.0 as u64, (self.digest.0 >> 64) as u64];
+        let mut words = vec![self.layouts, self.unsolvable, self.unsolvable_positions, low, high];
+        for counts in &self.by_par {
+            let ParCounts {
+                solvable,
+                minimal,
+                positions,
+                minimal_positions,
+                positions_at,
+            } = *counts;
+            words.extend([solvable, minimal, positions, minimal_positions, positions_at]);
+        }
+        words
     }
 
     /// Solvable clusters.

@@ -33,7 +33,11 @@ pub fn run_range(
     let mut run = Run {
         census,
         explorer,
-        outcome: RangeOutcome::empty(range.start..range.start),
+        outcome: RangeOutcome {
+            units: range.start..range.start,
+            ..RangeOutcome::default()
+        },
+        rows: [u32::MAX; MAX_LANE],
         partial: std::array::from_fn(|_| Vec::new()),
     };
     let mut unit = range.start;
@@ -69,6 +73,8 @@ struct Run<'a> {
     census: &'a Census,
     explorer: &'a mut Explorer,
     outcome: RangeOutcome,
+    /// Rows of the unit before.
+    rows: [u32; MAX_LANE],
     /// By number of columns filled: the squares of each row that columns take, a byte a row, for every way to
     /// arrange these columns that leaves a solved position possible.
     partial: [Vec<u64>; MAX_LANE + 1],
@@ -125,6 +131,10 @@ impl Run<'_> {
         rows[exit_row] = lane;
         for row in (0..height).rev().filter(|&row| row != exit_row) {
             rows[row] = lanes.rows[row][digit(lanes.rows[row].len())];
+        }
+        if rows != self.rows {
+            self.explorer.clear_archive();
+            self.rows = rows;
         }
         let mut must = [u16::MAX; MAX_LANE];
         if !spec.count_unsolvable {
@@ -247,8 +257,7 @@ fn count_cluster(
     counts.solvable += 1;
     counts.positions += n_positions;
     let mut representative = None;
-    // A solved representative has par 0, which cannot fall.
-    let is_minimal = (depth > 0 || cluster.is_bare()) && {
+    let is_minimal = cluster.can_be_minimal(depth) && {
         let packed = cluster.representative(false);
         representative = Some(packed);
         cluster.is_minimal(packed)?

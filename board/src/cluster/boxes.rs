@@ -178,31 +178,18 @@ impl BoxGraph {
 
     /// The box and the bit of a position; the box is added if it is new.
     pub(crate) fn locate(&mut self, lanes: &Lanes<'_>, position: Packed) -> Result<(u32, u8), OverLimit> {
-        let taken = (0..lanes.n_outer).fold(0, |taken, o| {
-            taken | column_of(lanes.outer[o].squares[usize::from(position.outer(o))], o)
-        });
-        let mut parts = [0; MAX_LANE];
-        for i in 0..lanes.n_inner {
-            let here = 1_u16 << position.inner(i);
-            let part = lanes.inner[i]
-                .split(byte_of(taken, i))
-                .iter()
-                .find(|part| part.mask & here != 0);
-            parts[i] = part.expect("the position is legal").id;
-        }
-        let family = self.family_at(lanes, position, taken, &parts)?;
-        let family = &self.families[family as usize];
-        let (mut node, mut bit) = (family.first_box, 0);
-        for i in 0..lanes.n_inner {
-            let rank = (family.masks[i] & ((1 << position.inner(i)) - 1)).count_ones();
-            let worth = rank * family.strides[i];
-            if family.pinned >> i & 1 != 0 {
-                node += worth;
-            } else {
-                bit += worth as u8;
-            }
-        }
-        Ok((node, bit))
+        let Address {
+            key,
+            taken,
+            parts,
+            box_offset,
+            bit,
+        } = address(lanes, position);
+        let family = match self.index.find(key) {
+            Some(family) => family,
+            None => self.add(lanes, key, taken, &parts)?,
+        };
+        Ok((self.families[family as usize].first_box + box_offset, bit))
     }
 
     /// The family of these parts; added if it is new. `position` tells the outer lanes.
@@ -240,6 +227,23 @@ impl BoxGraph {
             }
         }
         position
+    }
+
+    /// Of the positions `word` of a box those with the lowest arrangement of an inner lane.
+    pub(crate) fn lowest_in_lane<B: Bits>(&self, bits: B, node: u32, lane: usize, word: u64) -> u64 {
+        let family = &self.families[self.nodes[node as usize].family as usize];
+        if family.sliding >> lane & 1 == 0 {
+            return word;
+        }
+        let mut left = family.masks[lane];
+        loop {
+            let lowest = left & left.wrapping_neg();
+            let some = word & digits(bits, lowest, family.masks[lane], family.strides[lane]);
+            if some != 0 || lowest == 0 {
+                return some;
+            }
+            left &= left - 1;
+        }
     }
 
     /// The positions of a box that are solved.
@@ -293,19 +297,13 @@ impl BoxGraph {
         if self.n_positions > self.limit {
             return Err(OverLimit);
         }
-        let pinned = if product <= WORD_BITS { 0 } else { pins(&sizes) };
-        let mut strides = [1; MAX_LANE];
-        let (mut size, mut n_boxes, mut sliding) = (1, 1, 0);
-        for i in 0..lanes.n_inner {
-            let worth = if pinned >> i & 1 != 0 {
-                &mut n_boxes
-            } else {
-                &mut size
-            };
-            strides[i] = *worth;
-            *worth *= u32::from(sizes[i]);
-            sliding |= u8::from(sizes[i] > 1) << i;
-        }
+        let Radix {
+            strides,
+            pinned,
+            sliding,
+            size,
+            n_boxes,
+        } = Radix::new(&sizes);
         let family = self.families.len() as u32;
         let first_box = self.nodes.len() as u32;
         let size = size as u8;
@@ -318,7 +316,7 @@ impl BoxGraph {
             first_box,
             n_boxes,
             pinned,
-            sliding: sliding & !pinned,
+            sliding,
             size,
             is_expanded: false,
         });
@@ -443,12 +441,12 @@ impl BoxGraph {
             let i = left.trailing_zeros() as usize;
             left &= left - 1;
             let passing = landing.passing[i];
-            let split = lanes.inner[i].split(byte_of(landing.taken, i));
-            let mut at = 0;
-            while split[at].mask & passing == 0 {
-                at += 1;
+            let lane = lanes.inner[i];
+            let taken = byte_of(landing.taken, i);
+            let mut part = lane.first_part[usize::from(taken)];
+            if part.mask & passing == 0 {
+                part = lane.part_with(taken, passing);
             }
-            let part = split[at];
             is_split |= passing & !part.mask != 0;
             parts[i] = part.id;
             key = key.with_inner(i, lowest(part.mask));
@@ -547,6 +545,14 @@ impl BoxGraph {
             if expansion == Expansion::Whole {
                 self.push_edge(to_box, from_box, to, from);
             }
+        } else if family.pinned == to_family.pinned && landing.changed & pinned == 0 {
+            // The same lanes are pinned in the same parts: the boxes correspond one to one.
+            for number in 0..family.n_boxes {
+                self.push_edge(from_box + number, to_box + number, from, to);
+                if expansion == Expansion::Whole {
+                    self.push_edge(to_box + number, from_box + number, to, from);
+                }
+            }
         } else {
             let to_family = *to_family;
             self.link_pinned(
@@ -641,6 +647,92 @@ impl BoxGraph {
             }
         }
         reached
+    }
+}
+
+/// How the positions of a family are numbered.
+struct Radix {
+    strides: [u32; MAX_LANE],
+    pinned: u8,
+    sliding: u8,
+    size: u32,
+    n_boxes: u32,
+}
+
+impl Radix {
+    #[inline(always)]
+    fn new(sizes: &[u8; MAX_LANE]) -> Radix {
+        let product: u32 = sizes.iter().map(|&size| u32::from(size)).product();
+        let pinned = if product <= WORD_BITS { 0 } else { pins(sizes) };
+        let mut radix = Radix {
+            strides: [1; MAX_LANE],
+            pinned,
+            sliding: 0,
+            size: 1,
+            n_boxes: 1,
+        };
+        for i in 0..MAX_LANE {
+            let is_pinned = pinned >> i & 1 != 0;
+            let worth = if is_pinned {
+                &mut radix.n_boxes
+            } else {
+                &mut radix.size
+            };
+            radix.strides[i] = *worth;
+            *worth *= u32::from(sizes[i]);
+            radix.sliding |= u8::from(sizes[i] > 1) << i;
+        }
+        radix.sliding &= !pinned;
+        radix
+    }
+}
+
+/// Where a position is: its family, which of the family's boxes, which bit of that.
+pub(crate) struct Address {
+    pub(crate) key: Packed,
+    taken: u64,
+    parts: [u16; MAX_LANE],
+    pub(crate) box_offset: u32,
+    pub(crate) bit: u8,
+}
+
+/// The address of a position.
+pub(crate) fn address(lanes: &Lanes<'_>, position: Packed) -> Address {
+    let taken = (0..lanes.n_outer).fold(0, |taken, o| {
+        taken | column_of(lanes.outer[o].squares[usize::from(position.outer(o))], o)
+    });
+    let mut key = position;
+    let mut parts = [0; MAX_LANE];
+    let mut sizes = [1; MAX_LANE];
+    let mut ranks = [0; MAX_LANE];
+    for i in 0..lanes.n_inner {
+        let here = 1_u16 << position.inner(i);
+        let part = lanes.inner[i]
+            .split(byte_of(taken, i))
+            .iter()
+            .find(|part| part.mask & here != 0);
+        let part = part.expect("the position is legal");
+        parts[i] = part.id;
+        sizes[i] = part.mask.count_ones() as u8;
+        ranks[i] = (part.mask & (here - 1)).count_ones();
+        key = key.with_inner(i, lowest(part.mask));
+    }
+    let radix = Radix::new(&sizes);
+    let (mut box_offset, mut bit) = (0, 0);
+    for i in 0..lanes.n_inner {
+        let worth = ranks[i] * radix.strides[i];
+        if radix.pinned >> i & 1 != 0 {
+            box_offset += worth;
+        } else {
+            bit += worth as u8;
+        }
+    }
+    Address {
+        key,
+        taken,
+        parts,
+        box_offset,
+        bit,
     }
 }
 

@@ -5,6 +5,7 @@
 //! distances, and only what it leaves standing is taken away on trial, in a search that goes no further than
 //! one slide less than par.
 
+use crate::cluster::archive::Archive;
 use crate::cluster::boxes::{BoxGraph, OverLimit};
 use crate::cluster::distances::{Levels, Reached};
 use crate::cluster::processor::Processor;
@@ -33,6 +34,7 @@ pub(crate) fn is_minimal(
     graph: &mut BoxGraph,
     levels: &Levels,
     side: &mut SideSearch,
+    archive: Option<&Archive>,
     packed: Packed,
     limit: u64,
 ) -> Result<bool, OverLimit> {
@@ -55,6 +57,24 @@ pub(crate) fn is_minimal(
     if depth <= n_blockers + 1 {
         return Ok(depth > 0 && n_others == n_blockers && n_walls == 0);
     }
+    // Look-ups come first: most clusters are not minimal, and one vehicle too many is enough to know.
+    let mut places = vehicles(layout, store);
+    let mut is_known = false;
+    places.retain(|&place| {
+        let distance = archive.filter(|_| !is_known && place.is_inner != layout.hero.is_inner);
+        let distance = distance.and_then(|archive| {
+            let (fewer, packed) = without::vehicle(store, layout, packed, place);
+            archive.distance(store, &fewer, packed)
+        });
+        if distance.is_some_and(|distance| distance >= depth) {
+            is_known = true;
+        }
+        distance.is_none()
+    });
+    if is_known {
+        return Ok(false);
+    }
+    let lanes = layout.lanes(store);
     let (node, bit) = graph.locate(&lanes, packed)?;
     let movers = processor.movers(&lanes, graph, levels, Reached { node, word: 1 << bit });
     let mut is_shorter = |(layout, packed): (Layout, Packed), store: &LaneStore| {
@@ -68,7 +88,7 @@ pub(crate) fn is_minimal(
             limit,
         )
     };
-    for place in vehicles(layout, store) {
+    for place in places {
         let is_mover = movers[usize::from(!place.is_inner)] >> (MAX_LANE * place.lane + place.index) & 1;
         if is_mover == 0 {
             let fewer = without::vehicle(store, layout, packed, place);

@@ -4,6 +4,7 @@
 //! This module decides what is asked of a cluster. How positions are held and walked over is in [`boxes`],
 //! the searches in [`distances`]. It knows nothing about where boards come from or go to.
 
+mod archive;
 mod bits;
 mod boxes;
 mod distances;
@@ -21,6 +22,7 @@ use crate::layout::Layout;
 use crate::packed::Packed;
 use crate::par::{Par, StateLimit};
 
+use archive::Archive;
 use boxes::BoxGraph;
 use distances::Levels;
 use minimal::SideSearch;
@@ -48,6 +50,7 @@ pub struct Explorer {
     /// Searches beside it, for minimality.
     side: SideSearch,
     seeds: Vec<Seed>,
+    archive: Archive,
     processor: Processor,
 }
 
@@ -121,6 +124,7 @@ impl Explorer {
             levels: Levels::default(),
             side: SideSearch::default(),
             seeds: Vec::new(),
+            archive: Archive::default(),
             processor: Processor::detect(),
         }
     }
@@ -150,7 +154,9 @@ impl Explorer {
         }
         let depth = self.levels.depth();
         let lanes = layout.lanes(&self.store);
-        let packed = representative::find(&layout, &lanes, &self.graph, self.levels.level(depth), false);
+        let packed =
+            self.processor
+                .representative(&layout, &lanes, &self.graph, self.levels.level(depth), false);
         Ok(Cluster {
             depth: Some(par_of(depth)),
             states: measured.n_positions,
@@ -205,12 +211,16 @@ impl Explorer {
         let depth = self.levels.depth();
         let lanes = layout.lanes(&self.store);
         let deepest = self.levels.level(depth);
-        let mut packed = representative::find(&layout, &lanes, &self.graph, deepest, false);
+        let mut packed = self
+            .processor
+            .representative(&layout, &lanes, &self.graph, deepest, false);
         let stands_for = layout.unpack(&self.store, packed, board);
         let mut canonical = stands_for.canonical();
         if is_middle {
             // The mirror image of a cluster has a representative of its own, which is some other position here.
-            let other_packed = representative::find(&layout, &lanes, &self.graph, deepest, true);
+            let other_packed = self
+                .processor
+                .representative(&layout, &lanes, &self.graph, deepest, true);
             let other = layout.unpack(&self.store, other_packed, board);
             let other_canonical = other.canonical();
             if other_canonical < canonical {
@@ -261,6 +271,7 @@ impl Explorer {
             &mut self.graph,
             &self.levels,
             &mut self.side,
+            None,
             packed,
             limit.get(),
         )

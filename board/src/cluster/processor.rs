@@ -4,7 +4,8 @@
 use crate::cluster::bits::{Bits, PortableBits};
 use crate::cluster::boxes::{BoxGraph, OverLimit};
 use crate::cluster::distances::{self, Levels, Reached};
-use crate::layout::Lanes;
+use crate::cluster::representative;
+use crate::layout::{Lanes, Layout};
 use crate::packed::Packed;
 
 #[cfg(target_arch = "x86_64")]
@@ -75,6 +76,24 @@ impl Processor {
             },
             Processor::Portable => {
                 distances::is_solved_within(PortableBits, lanes, graph, levels, position, bound, limit)
+            }
+        }
+    }
+
+    /// See [`representative::find`].
+    pub(crate) fn representative(
+        self,
+        layout: &Layout,
+        lanes: &Lanes<'_>,
+        graph: &BoxGraph,
+        reached: &[Reached],
+        is_mirrored: bool,
+    ) -> Packed {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Processor::Native(bits) => representative::find(bits, layout, lanes, graph, reached, is_mirrored),
+            Processor::Portable => {
+                representative::find(PortableBits, layout, lanes, graph, reached, is_mirrored)
             }
         }
     }

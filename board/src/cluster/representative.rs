@@ -4,9 +4,11 @@
 //! Walls count as horizontal by definition, but they are the same in all positions of a cluster: they never
 //! decide, and are left out here.
 
+use crate::cluster::bits::Bits;
 use crate::cluster::boxes::BoxGraph;
 use crate::cluster::distances::Reached;
-use crate::geometry::{Axis, Lot};
+use crate::geometry::Axis;
+use crate::lane::{Lane, MAX_LANE};
 use crate::layout::{Lanes, Layout};
 use crate::packed::Packed;
 
@@ -15,7 +17,8 @@ use crate::packed::Packed;
 type Masks = (u64, u64);
 
 /// The smallest of the positions in `reached`; if `is_mirrored`, the one whose mirror image is the smallest.
-pub(crate) fn find(
+pub(crate) fn find<B: Bits>(
+    bits: B,
     layout: &Layout,
     lanes: &Lanes<'_>,
     graph: &BoxGraph,
@@ -25,6 +28,20 @@ pub(crate) fn find(
     let mut best: Option<(Masks, Packed)> = None;
     for &Reached { node, word } in reached {
         let mut left = word;
+        if layout.inner_axis == Axis::Horizontal {
+            // The last row weighs most, and arrangements ascend with their squares: going through the rows, only
+            // positions with the smallest arrangement so far can be the smallest.
+            for at in 0..lanes.n_inner {
+                let row = if is_mirrored { at } else { lanes.n_inner - 1 - at };
+                left = graph.lowest_in_lane(bits, node, row, left);
+            }
+        } else if let Some((best, _)) = best {
+            // Rows are outer lanes: one state for all positions of the box.
+            let any = graph.position_of(lanes, node, left.trailing_zeros());
+            if rows_of(layout, lanes.outer, any.outer_lanes(), is_mirrored) > best.0 {
+                continue;
+            }
+        }
         while left != 0 {
             let packed = graph.position_of(lanes, node, left.trailing_zeros());
             left &= left - 1;
@@ -39,42 +56,44 @@ pub(crate) fn find(
 
 /// The squares that horizontal and vertical vehicles take in a position, without walls.
 pub(crate) fn masks(layout: &Layout, lanes: &Lanes<'_>, packed: Packed, is_mirrored: bool) -> Masks {
-    let mut horizontal = 0;
-    let mut vertical = 0;
-    let mut add = |axis: Axis, lane: usize, squares: u8| match axis {
-        Axis::Horizontal => horizontal |= row_squares(layout.lot, lane, squares, is_mirrored),
-        Axis::Vertical => vertical |= column_squares(layout.lot, lane, squares, is_mirrored),
-    };
-    for i in 0..lanes.n_inner {
-        add(
-            layout.inner_axis,
-            i,
-            lanes.inner[i].squares[usize::from(packed.inner(i))],
-        );
+    let (inner, outer) = (packed.inner_lanes(), packed.outer_lanes());
+    match layout.inner_axis {
+        Axis::Horizontal => (
+            rows_of(layout, lanes.inner, inner, is_mirrored),
+            columns_of(layout, lanes.outer, outer, is_mirrored),
+        ),
+        Axis::Vertical => (
+            rows_of(layout, lanes.outer, outer, is_mirrored),
+            columns_of(layout, lanes.inner, inner, is_mirrored),
+        ),
     }
-    for o in 0..lanes.n_outer {
-        add(
-            layout.inner_axis.across(),
-            o,
-            lanes.outer[o].squares[usize::from(packed.outer(o))],
-        );
-    }
-    (horizontal, vertical)
 }
 
-fn row_squares(lot: Lot, row: usize, squares: u8, is_mirrored: bool) -> u64 {
-    let row = if is_mirrored {
-        usize::from(lot.height()) - 1 - row
-    } else {
-        row
-    };
-    u64::from(squares) << (row * usize::from(lot.width()))
-}
-
-fn column_squares(lot: Lot, column: usize, squares: u8, is_mirrored: bool) -> u64 {
-    let height = usize::from(lot.height());
-    (0..height).filter(|&i| squares >> i & 1 != 0).fold(0, |mask, i| {
-        let row = if is_mirrored { height - 1 - i } else { i };
-        mask | 1 << (row * usize::from(lot.width()) + column)
+/// The squares that the rows' vehicles take. `arrangements` holds four bits a lane.
+fn rows_of(layout: &Layout, rows: [&Lane; MAX_LANE], arrangements: u32, is_mirrored: bool) -> u64 {
+    let (width, height) = (usize::from(layout.lot.width()), usize::from(layout.lot.height()));
+    (0..height).fold(0, |mask, row| {
+        let squares = rows[row].squares[(arrangements >> (4 * row) & 15) as usize];
+        let row = if is_mirrored { height - 1 - row } else { row };
+        mask | u64::from(squares) << (row * width)
     })
+}
+
+/// The squares that the columns' vehicles take.
+fn columns_of(layout: &Layout, columns: [&Lane; MAX_LANE], arrangements: u32, is_mirrored: bool) -> u64 {
+    let (width, height) = (usize::from(layout.lot.width()), usize::from(layout.lot.height()));
+    let mut mask = 0;
+    for column in 0..width {
+        let squares = columns[column].squares[(arrangements >> (4 * column) & 15) as usize];
+        let mut left = if is_mirrored {
+            squares.reverse_bits() >> (8 - height)
+        } else {
+            squares
+        };
+        while left != 0 {
+            mask |= 1 << (left.trailing_zeros() as usize * width + column);
+            left &= left - 1;
+        }
+    }
+    mask
 }

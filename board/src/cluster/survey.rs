@@ -4,6 +4,7 @@
 //! begins a new cluster. A flood never leaves its layout and never ends before its cluster is whole, so each
 //! cluster is flooded once, however many of its positions are listed.
 
+use crate::cluster::archive::Archive;
 use crate::cluster::boxes::{BoxGraph, byte_of, column_of};
 use crate::cluster::distances::Levels;
 use crate::cluster::minimal::{self, SideSearch};
@@ -39,15 +40,24 @@ pub(crate) struct ClusterView<'a> {
     graph: &'a mut BoxGraph,
     levels: &'a Levels,
     side: &'a mut SideSearch,
+    archive: &'a Archive,
     processor: Processor,
     measured: Measured,
     limit: StateLimit,
+    /// Vehicles and walls of the layout.
+    n_pieces: usize,
 }
 
 impl Explorer {
     /// The lanes that layouts of [`Explorer::each_cluster`] are made of.
     pub(crate) fn store(&mut self) -> &mut LaneStore {
         &mut self.store
+    }
+
+    /// Forgets the distances of layouts explored before. Layouts explored until the next call must have the same
+    /// rows.
+    pub(crate) fn clear_archive(&mut self) {
+        self.archive.clear();
     }
 
     /// Visits the clusters of a layout, each once, in an order that depends on the layout alone.
@@ -60,7 +70,9 @@ impl Explorer {
     ) -> Result<(), ExploreError> {
         self.graph.clear(limit.get());
         self.seeds.clear();
+        self.archive.begin();
         list_seeds(&layout.lanes(&self.store), visit, &mut self.seeds);
+        let n_pieces = n_pieces(&layout.lanes(&self.store));
         for at in 0..self.seeds.len() {
             let lanes = layout.lanes(&self.store);
             let seed = &self.seeds[at];
@@ -76,17 +88,23 @@ impl Explorer {
                 .processor
                 .measure(&lanes, &mut self.graph, &mut self.levels, first)
                 .map_err(|_| ExploreError::StateLimit { limit })?;
+            if measured.is_solvable {
+                self.archive.add_cluster(&self.levels);
+            }
             visitor(&mut ClusterView {
                 layout,
                 store: &mut self.store,
                 graph: &mut self.graph,
                 levels: &self.levels,
                 side: &mut self.side,
+                archive: &self.archive,
                 processor: self.processor,
                 measured,
                 limit,
+                n_pieces,
             })?;
         }
+        self.archive.finish(layout, &self.graph);
         Ok(())
     }
 }
@@ -111,7 +129,8 @@ impl ClusterView<'_> {
     /// the mirror image of the cluster.
     pub(crate) fn representative(&self, is_mirrored: bool) -> Packed {
         let deepest = self.levels.level(self.levels.depth());
-        representative::find(self.layout, &self.lanes(), self.graph, deepest, is_mirrored)
+        self.processor
+            .representative(self.layout, &self.lanes(), self.graph, deepest, is_mirrored)
     }
 
     /// Whether a position of the largest distance is minimal.
@@ -123,23 +142,19 @@ impl ClusterView<'_> {
             self.graph,
             self.levels,
             self.side,
+            Some(self.archive),
             packed,
             self.limit.get(),
         )
         .map_err(|_| ExploreError::StateLimit { limit: self.limit })
     }
 
-    /// Whether there is nothing on the board but the hero.
-    pub(crate) fn is_bare(&self) -> bool {
-        let lanes = self.lanes();
-        let inner = &lanes.inner[..lanes.n_inner];
-        let outer = &lanes.outer[..lanes.n_outer];
-        inner
-            .iter()
-            .chain(outer)
-            .map(|lane| lane.content.pieces().count())
-            .sum::<usize>()
-            == 1
+    /// Whether a representative at this distance can be minimal, by its number of vehicles and walls. A par of
+    /// 0 cannot fall; one of 1 falls when nothing else does; one of 2 falls only with the sole vehicle in the
+    /// hero's way, so there is no other.
+    pub(crate) fn can_be_minimal(&self, distance: usize) -> bool {
+        let n_others = self.n_pieces - 1;
+        distance > 2 || n_others == distance.saturating_sub(1)
     }
 
     /// The squares that horizontal and vertical vehicles take in a position, walls left out.
@@ -151,6 +166,18 @@ impl ClusterView<'_> {
     pub(crate) fn lanes(&self) -> Lanes<'_> {
         self.layout.lanes(self.store)
     }
+}
+
+/// How many vehicles and walls there are.
+fn n_pieces(lanes: &Lanes<'_>) -> usize {
+    let inner = &lanes.inner[..lanes.n_inner];
+    let n_vehicles: usize = inner
+        .iter()
+        .chain(&lanes.outer[..lanes.n_outer])
+        .map(|lane| lane.lengths.len())
+        .sum();
+    let n_walls: u32 = inner.iter().map(|lane| lane.content.walls().count_ones()).sum();
+    n_vehicles + n_walls as usize
 }
 
 /// Lists the boxes that hold solved positions, or all boxes.
