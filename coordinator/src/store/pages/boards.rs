@@ -9,8 +9,11 @@ use crate::store::{Store, StoreError};
 
 /// Boards on one page of a list.
 pub const BOARDS_A_PAGE: usize = 48;
-/// How many boards a page looks at.
+/// How many boards a page looks at, at most.
 const MAX_LOOKED_AT: i64 = 20_000;
+/// How many of them at first, and how many times as many then: most filters are met by the first few.
+const FIRST_LOOK: i64 = 200;
+const LOOK_GROWTH: i64 = 10;
 
 /// Which boards are asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -111,29 +114,38 @@ impl Store {
             n_counted: pars.iter().map(|row| row.n_boards).sum(),
             ..BoardPage::default()
         };
-        for row in pars {
-            let from = match &query.after {
+        let mut look = FIRST_LOOK;
+        'pars: for row in pars {
+            let mut from = match &query.after {
                 Some((par, _)) if *par < row.par => continue,
-                Some((par, canonical)) if *par == row.par => canonical.as_str(),
-                _ => "",
+                Some((par, canonical)) if *par == row.par => canonical.clone(),
+                _ => String::new(),
             };
-            if !self.add_boards(&mut page, query, row.par, from).await? {
-                break;
+            // As far into this par as there is room on the page, a larger part each time.
+            while let Some(last_seen) = self.add_boards(&mut page, query, row.par, &from, look).await? {
+                if page.boards.len() == BOARDS_A_PAGE || page.n_looked_at >= MAX_LOOKED_AT {
+                    let last = page.boards.last().filter(|_| page.boards.len() == BOARDS_A_PAGE);
+                    page.next = Some(last.map_or((row.par, last_seen), |last| (last.par, last.canonical.clone())));
+                    break 'pars;
+                }
+                from = last_seen;
+                look = (look * LOOK_GROWTH).min(MAX_LOOKED_AT - page.n_looked_at);
             }
         }
         Ok(page)
     }
 
-    /// Adds boards of one par to the page. True: there is room for more.
+    /// Looks at the next boards of one par and adds those that the page asks for; the last that was looked at, `None` if
+    /// it was the last of the par and the page has room for more.
     async fn add_boards(
         &self,
         page: &mut BoardPage,
         query: &BoardQuery,
         par: i16,
         after: &str,
-    ) -> Result<bool, StoreError> {
+        look: i64,
+    ) -> Result<Option<String>, StoreError> {
         let (width, height) = query.lot.unzip();
-        let budget = MAX_LOOKED_AT - page.n_looked_at;
         let room = BOARDS_A_PAGE - page.boards.len();
         // The inner query walks the partition's key; lots other than squares spell their size first, so they are a range.
         let rows = sqlx::query!(
@@ -158,7 +170,7 @@ impl Store {
             "#,
             par,
             after,
-            budget,
+            look,
             width,
             height,
             query.n_vehicles,
@@ -178,11 +190,7 @@ impl Store {
         for row in rows {
             let Some(canonical) = row.canonical else { continue };
             if page.boards.len() == BOARDS_A_PAGE {
-                page.next = page
-                    .boards
-                    .last()
-                    .map(|board| (board.par, board.canonical.clone()));
-                return Ok(false);
+                return Ok(last_seen);
             }
             page.boards.push(BoardLine {
                 par,
@@ -193,11 +201,7 @@ impl Store {
                 minimal: row.minimal,
             });
         }
-        if n_looked_at == budget {
-            page.next = last_seen.map(|canonical| (par, canonical));
-            return Ok(false);
-        }
-        Ok(true)
+        Ok(last_seen.filter(|_| n_looked_at == look))
     }
 
     /// A board's row and where it comes from; `None`: it is not stored.

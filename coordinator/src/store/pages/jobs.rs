@@ -179,7 +179,7 @@ impl Store {
             SELECT b.canonical AS "canonical!" FROM (
                 SELECT canonical, batch_id FROM boards b
                 WHERE par = $2 AND NOT EXISTS (SELECT FROM secret_boards s WHERE s.par = b.par AND s.canonical = b.canonical)
-                ORDER BY canonical LIMIT 20000
+                ORDER BY canonical LIMIT 4000
             ) b
             JOIN batches t ON t.id = b.batch_id WHERE t.job_id = $1 LIMIT 12
             "#,

@@ -56,7 +56,10 @@ fn now(farm: &FarmNow, hunts: &[HuntLine]) -> Markup {
         .filter(|(_, s)| *s > 0.0)
         .map(|(n, s)| real(n) / s);
     let (new, since) = match farm.boards_then {
-        Some((then, at)) => (words::count((farm.n_boards - then).max(0)), words::duration(farm.now - at)),
+        Some((then, at)) => (
+            words::count((farm.n_boards - then).max(0)),
+            words::duration(farm.now - at),
+        ),
         None => (words::NOTHING.to_owned(), "no sample yet".to_owned()),
     };
     let waiting = farm.oldest_queued.map(|at| farm.now - at);
