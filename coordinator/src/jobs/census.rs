@@ -13,21 +13,26 @@ use crate::config::Sizing;
 use crate::jobs::plan::{MAX_PLANNED, job_seed};
 use crate::store::{CensusToPlan, HuntToPlan, JobToInsert, Measured, RangeToSplit, Store, StoreError, Tx};
 
-/// A census' first range is this part of all units, so that the next can be sized.
-const FIRST_PART: u64 = 2_000;
+/// A census' first range is this part of all units, but not more than so many units: seconds of work on most lots, so
+/// that the next can be sized.
+const FIRST_PART: u64 = 500;
+const MAX_FIRST: u64 = 64;
 
 /// No range is larger than this part of all units, so that the end of a census is shared by its workers.
 const LARGEST_PART: u64 = 50;
 
 /// A range is at most this much longer than those before it: units differ by orders of magnitude.
-const MAX_GROWTH: f64 = 2.0;
+const MAX_GROWTH: f64 = 4.0;
 
 /// Puts ranges of a census on the queue until so many jobs wait there; how many were added.
 ///
 /// # Errors
 /// [`StoreError`].
 pub async fn plan(tx: &mut Tx, hunt: &HuntToPlan, sizing: &Sizing, n_wanted: u32) -> Result<u64, StoreError> {
-    let Some(census) = tx.census_to_plan(hunt.hunt, &hunt.space, StateLimit::DEFAULT).await? else {
+    let Some(census) = tx
+        .census_to_plan(hunt.hunt, &hunt.space, StateLimit::DEFAULT)
+        .await?
+    else {
         warn!(hunt.id = hunt.hunt.get(), "a census without terms");
         return Ok(0);
     };
@@ -76,7 +81,10 @@ pub async fn split(store: &Store, range: RangeToSplit, sizing: &Sizing) -> Resul
     let Some(hunt) = tx.hunt_to_plan(range.hunt).await? else {
         return Ok(false);
     };
-    let Some(census) = tx.census_to_plan(hunt.hunt, &hunt.space, StateLimit::DEFAULT).await? else {
+    let Some(census) = tx
+        .census_to_plan(hunt.hunt, &hunt.space, StateLimit::DEFAULT)
+        .await?
+    else {
         return Ok(false);
     };
     let Some(units) = tx.retire_range(range).await? else {
@@ -121,7 +129,7 @@ async fn insert(
 
 /// Units of the next range, so that it takes about as long as jobs should.
 fn n_units(measured: Measured, census: &CensusToPlan, sizing: &Sizing) -> u64 {
-    let first = census.n_units.div_ceil(FIRST_PART).max(1);
+    let first = census.n_units.div_ceil(FIRST_PART).clamp(1, MAX_FIRST);
     let largest = census.n_units.div_ceil(LARGEST_PART).max(1);
     if measured.n_jobs == 0 || measured.n_iterations == 0 {
         return first;

@@ -27,7 +27,7 @@ pub struct HuntToPlan {
     pub next_number: u64,
     /// No job of this number or above; `None`: no limit.
     pub end_number: Option<u64>,
-    /// Its jobs that wait to be leased.
+    /// Its jobs that wait to be leased, second counts of a census apart.
     pub n_queued: u64,
 }
 
@@ -217,7 +217,13 @@ impl Tx {
     async fn to_plan(&mut self, hunt: HuntRecord) -> Result<HuntToPlan, StoreError> {
         // Counted after the lock: another coordinator may have planned while this one waited for it.
         let counted = sqlx::query!(
-            r#"SELECT count(*) AS "n_queued!" FROM jobs WHERE hunt_id = $1 AND state = 'queued'"#,
+            r#"
+            SELECT count(*) AS "n_queued!"
+            FROM jobs
+            WHERE hunt_id = $1 AND state = 'queued' AND NOT EXISTS (
+                -- A second count may wait for another worker; whoever made the first must not wait for it.
+                SELECT FROM census_ranges r WHERE r.job_id = jobs.id AND r.repeat_of IS NOT NULL)
+            "#,
             hunt.id.get(),
         )
         .fetch_one(&mut *self.tx)

@@ -7,6 +7,7 @@
 )]
 
 mod boards;
+mod census;
 mod doors;
 mod fixture;
 mod hunts;

@@ -1,0 +1,245 @@
+//! Censuses through the farm: every range counted once, by whoever is there, and the published counts at the end.
+
+use std::time::Duration;
+
+use board::census::{Keep, Scope};
+use board::cluster::Explorer;
+use board::space::{BoardSpace, SpaceFields};
+use coordinator::config::Sizing;
+use coordinator::jobs::census::split;
+use coordinator::jobs::plan::top_up;
+use coordinator::reaper::reap;
+use coordinator::store::{HuntRecord, RangeToSplit};
+use proto::convert::{
+    Batch, CensusTerms, Completion, JobKind, Lease, LeaseOutcome, NewHunt, StatedBoard, Strategy,
+};
+use proto::ids::{BatchId, Session};
+use sqlx::PgPool;
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+use crate::fixture::{Farm, wish};
+
+fn sizing() -> Sizing {
+    Sizing {
+        target: Duration::from_millis(200),
+        n_shards: 3,
+        max_states: 1_000_000,
+    }
+}
+
+fn census(lot: &str, row: u8, walls: u8, terms: CensusTerms) -> NewHunt {
+    let fields = BoardSpace::usual(lot.parse().unwrap()).unwrap().fields().clone();
+    let space = BoardSpace::new(SpaceFields {
+        exit_row: row,
+        walls: 0..=walls,
+        ..fields
+    });
+    NewHunt {
+        space: space.unwrap(),
+        strategy: Strategy::Census,
+        census: Some(terms),
+        ..wish("census")
+    }
+}
+
+const TERMS: CensusTerms = CensusTerms {
+    scope: Scope::Standard,
+    keep: Keep::Minimal,
+    count_unsolvable: false,
+    repeats_per_mille: 100,
+};
+
+async fn lease(farm: &Farm, session: Session) -> Option<Lease> {
+    top_up(&farm.store, &sizing(), &[JobKind::Census], 1)
+        .await
+        .unwrap();
+    let mut wish = crate::fixture::acquire(session, 1);
+    wish.kinds = vec![JobKind::Census];
+    let leases = farm.store.grant(&wish, Duration::from_mins(1)).await.unwrap();
+    leases.and_then(|mut leases| leases.pop())
+}
+
+/// Carries a leased range out as a worker does.
+async fn carry_out(farm: &Farm, session: Session, lease: &Lease) -> LeaseOutcome {
+    let result = lease.spec.run(&mut Explorer::new());
+    let batch = Batch {
+        session,
+        id: BatchId::new(Uuid::new_v4()),
+        job: lease.job,
+        token: lease.token,
+        boards: result.found.iter().map(StatedBoard::from).collect(),
+    };
+    let ack = farm.submit(batch).await.unwrap();
+    assert_eq!(ack.rejected, []);
+    let claim = Completion {
+        session,
+        job: lease.job,
+        token: lease.token,
+        counters: result.counters,
+        digest: result.digest,
+        census: result.census,
+    };
+    farm.store.complete(&claim).await.unwrap()
+}
+
+async fn count_all(farm: &Farm, workers: &[Session]) {
+    for turn in 0.. {
+        let session = workers[turn % workers.len()];
+        let Some(lease) = lease(farm, session).await else {
+            return;
+        };
+        assert_eq!(carry_out(farm, session, &lease).await, LeaseOutcome::Accepted);
+    }
+}
+
+async fn totals(farm: &Farm, hunt: &HuntRecord) -> (u64, u64, usize) {
+    let totals = farm.store.census_totals(hunt.id).await.unwrap();
+    let coverage = farm.store.census_coverage(hunt.id).await.unwrap().unwrap();
+    assert_eq!(coverage.missing, "{}");
+    assert_eq!(
+        (coverage.n_counted, coverage.n_overlapping),
+        (coverage.n_units, 0)
+    );
+    assert_eq!(coverage.n_disputed, 0);
+    let sum = |of: fn(&coordinator::store::CensusTotal) -> u64| totals.iter().map(of).sum();
+    let largest = totals.iter().rposition(|total| total.minimal > 0).unwrap();
+    (sum(|total| total.solvable), sum(|total| total.minimal), largest)
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn a_census_of_4x4_through_the_farm_gives_the_published_counts(pool: PgPool) {
+    let farm = Farm::new(pool);
+    let hunt = farm
+        .store
+        .create_hunt(&census("4x4", 1, 0, TERMS), 7)
+        .await
+        .unwrap();
+    let workers = [farm.join("one").await, farm.join("two").await];
+    count_all(&farm, &workers).await;
+    assert_eq!(totals(&farm, &hunt).await, (493, 32, 7));
+    assert_eq!(farm.count("SELECT count(*) FROM boards").await, 32);
+    reap(&farm.store, &farm.config, &Notify::new()).await.unwrap();
+    assert_eq!(farm.text("SELECT state FROM hunts").await, "done");
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn a_census_of_5x5_survives_lost_workers_and_split_ranges(pool: PgPool) {
+    let farm = Farm::new(pool);
+    let hunt = farm
+        .store
+        .create_hunt(&census("5x5", 2, 0, TERMS), 7)
+        .await
+        .unwrap();
+    let workers = [farm.join("one").await, farm.join("two").await];
+    let mut n_split = 0;
+    for turn in 0.. {
+        let session = workers[turn % 2];
+        let Some(mut held) = lease(&farm, session).await else { break };
+        // Every third range is lost with its worker, twice over, so that it is cut in two.
+        if turn % 3 == 0 {
+            for _ in 0..2 {
+                farm.let_run_out(held.job).await;
+                farm.store.expire(5).await.unwrap();
+                // Boards of a lost lease are facts; the claim is not taken.
+                assert_eq!(carry_out(&farm, session, &held).await, LeaseOutcome::Lost);
+                if let Some(again) = lease(&farm, session).await {
+                    held = again;
+                }
+            }
+            farm.let_run_out(held.job).await;
+            farm.store.expire(5).await.unwrap();
+            for range in farm.store.ranges_to_split().await.unwrap() {
+                n_split += u32::from(split(&farm.store, range, &sizing()).await.unwrap());
+            }
+        } else {
+            assert_eq!(carry_out(&farm, session, &held).await, LeaseOutcome::Accepted);
+        }
+    }
+    assert!(n_split > 0, "no range was split");
+    assert_eq!(totals(&farm, &hunt).await, (62_106, 1_730, 20));
+    assert!(
+        farm.count("SELECT count(*) FROM census_ranges WHERE verdict = 'verified'")
+            .await
+            > 0
+    );
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn a_second_count_that_differs_is_disputed_and_no_coverage(pool: PgPool) {
+    let farm = Farm::new(pool);
+    let terms = CensusTerms {
+        repeats_per_mille: 1_000,
+        ..TERMS
+    };
+    let hunt = farm
+        .store
+        .create_hunt(&census("4x4", 1, 0, terms), 7)
+        .await
+        .unwrap();
+    let (honest, liar) = (farm.join("honest").await, farm.join("liar").await);
+    let first = lease(&farm, honest).await.unwrap();
+    assert_eq!(carry_out(&farm, honest, &first).await, LeaseOutcome::Accepted);
+    // The twin of what the honest one counted goes to the other.
+    let twin = lease(&farm, liar).await.unwrap();
+    assert_eq!(twin.spec, first.spec);
+    let result = twin.spec.run(&mut Explorer::new());
+    let mut counts = result.census.unwrap();
+    counts.layouts += 1;
+    let claim = Completion {
+        session: liar,
+        job: twin.job,
+        token: twin.token,
+        counters: result.counters,
+        digest: board::job::JobDigest::from_bytes([1; 16]),
+        census: Some(counts),
+    };
+    assert_eq!(farm.store.complete(&claim).await.unwrap(), LeaseOutcome::Accepted);
+    let coverage = farm.store.census_coverage(hunt.id).await.unwrap().unwrap();
+    assert!(coverage.n_disputed > 0);
+    assert_eq!(
+        (coverage.n_disputed, coverage.n_verified),
+        (coverage.n_counted, 0)
+    );
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn a_second_count_goes_to_another_worker_while_there_is_one(pool: PgPool) {
+    let farm = Farm::new(pool);
+    let terms = CensusTerms {
+        repeats_per_mille: 1_000,
+        ..TERMS
+    };
+    farm.store
+        .create_hunt(&census("4x4", 1, 0, terms), 7)
+        .await
+        .unwrap();
+    let (one, two) = (farm.join("one").await, farm.join("two").await);
+    let first = lease(&farm, one).await.unwrap();
+    let next = lease(&farm, one).await.unwrap();
+    assert_ne!(next.spec, first.spec, "its own range was given to it again");
+    farm.store.leave(two).await.unwrap();
+    let alone = lease(&farm, one).await.unwrap();
+    assert!([&first.spec, &next.spec].contains(&&alone.spec));
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn a_census_job_without_counts_is_not_taken(pool: PgPool) {
+    let farm = Farm::new(pool);
+    farm.store
+        .create_hunt(&census("4x4", 1, 0, TERMS), 7)
+        .await
+        .unwrap();
+    let session = farm.join("one").await;
+    let lease = lease(&farm, session).await.unwrap();
+    let claim = crate::fixture::completion(session, &lease);
+    assert_eq!(farm.store.complete(&claim).await.unwrap(), LeaseOutcome::Lost);
+    let range = RangeToSplit {
+        job: lease.job,
+        hunt: lease.hunt,
+    };
+    assert!(
+        !split(&farm.store, range, &sizing()).await.unwrap(),
+        "a leased range was split"
+    );
+}
