@@ -16,7 +16,7 @@ mod store;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::Outcome;
 
@@ -54,8 +54,12 @@ enum Command {
     Hunts(commands::hunts::Arguments),
     Jobs(commands::jobs::Arguments),
     Workers(commands::workers::Arguments),
+    Events(commands::events::Arguments),
+    Top(commands::top::Arguments),
+    Siren(commands::siren::Arguments),
     Sql(commands::sql::Arguments),
     Database(commands::database::Arguments),
+    Completions(commands::completions::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -77,7 +81,13 @@ fn main() -> ExitCode {
         Command::Hunts(arguments) => commands::hunts::run(&arguments),
         Command::Jobs(arguments) => commands::jobs::run(&arguments),
         Command::Workers(arguments) => commands::workers::run(&arguments),
+        Command::Events(arguments) => commands::events::run(&arguments),
+        Command::Top(arguments) => commands::top::run(&arguments),
+        Command::Completions(arguments) => {
+            Ok(commands::completions::run(&arguments, Arguments::command()))
+        }
         Command::Database(arguments) => commands::database::run(&arguments),
+        Command::Siren(arguments) => commands::siren::run(&arguments),
         Command::Sql(arguments) => commands::sql::run(&arguments),
     };
     match outcome {

@@ -44,6 +44,8 @@ enum Action {
     Resume(Which),
     /// End a hunt for good; what it found stays
     Cancel(Which),
+    /// Let a hunt get workers before those of lower priority
+    Priority(Priority),
 }
 
 #[derive(Debug, clap::Args)]
@@ -52,6 +54,15 @@ struct New {
     wish: WishArguments,
     #[command(flatten)]
     database: DatabaseArguments,
+}
+
+#[derive(Debug, clap::Args)]
+struct Priority {
+    #[command(flatten)]
+    which: Which,
+    /// Higher goes first; 0 is usual
+    #[arg(allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-1000..=1000))]
+    priority: i32,
 }
 
 #[derive(Debug, clap::Args)]
@@ -112,6 +123,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Some(Action::New(new)) => create(new),
         Some(Action::Pause(which)) => act(which, "paused", async |store, id| store.pause_hunt(id).await),
         Some(Action::Resume(which)) => act(which, "resumed", async |store, id| store.resume_hunt(id).await),
+        Some(Action::Priority(Priority { which, priority })) => act(which, "changed", async |store, id| {
+            store.set_priority(id, *priority).await
+        }),
         Some(Action::Cancel(which)) => act(which, "cancelled", async |store, id| store.cancel_hunt(id).await),
     }
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use coordinator::store::{JobFilter, JobRecord, JobState};
-use proto::ids::HuntId;
+use proto::ids::{HuntId, JobId};
 use serde::Serialize;
 
 use super::{DatabaseArguments, Outcome, UsageError, instant};
@@ -11,14 +11,17 @@ use crate::output::table::{Align, Table};
 use crate::output::thousands;
 use crate::store::OpenStore;
 
-/// List jobs, the newest first.
+/// List jobs, the newest first, or put parked ones back on the queue.
 ///
 /// Examples:
 ///   parforce jobs --state parked
+///   parforce jobs requeue 17 18
 ///   parforce jobs --hunt 1 --limit 20 --json
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
     /// Only of this hunt
     #[arg(long, value_name = "ID")]
     hunt: Option<i64>,
@@ -33,6 +36,38 @@ pub(crate) struct Arguments {
     json: bool,
     #[command(flatten)]
     database: DatabaseArguments,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Put parked jobs back on the queue, their failures forgotten
+    Requeue(Requeue),
+}
+
+#[derive(Debug, clap::Args)]
+struct Requeue {
+    /// The jobs' numbers
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<i64>,
+    #[command(flatten)]
+    database: DatabaseArguments,
+}
+
+fn requeue(which: &Requeue) -> anyhow::Result<Outcome> {
+    let ids = which
+        .ids
+        .iter()
+        .map(|id| JobId::new(*id).map_err(|error| UsageError(error.to_string())));
+    let ids: Vec<JobId> = ids.collect::<Result<_, _>>()?;
+    let store = OpenStore::open(&which.database)?;
+    let n_jobs = store.wait(store.store.requeue_jobs(&ids))?;
+    store.close()?;
+    writeln!(std::io::stdout(), "{n_jobs} of {} requeued", ids.len())?;
+    if n_jobs == ids.len() as u64 {
+        return Ok(Outcome::Done);
+    }
+    eprintln!("parforce: the others are not parked, or their hunt is over");
+    Ok(Outcome::Refused)
 }
 
 fn parse_state(text: &str) -> Result<JobState, String> {
@@ -84,6 +119,9 @@ impl From<JobRecord> for Listed {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    if let Some(Action::Requeue(which)) = &arguments.action {
+        return requeue(which);
+    }
     let hunt = arguments
         .hunt
         .map(HuntId::new)

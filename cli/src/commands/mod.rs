@@ -7,8 +7,10 @@
 pub(crate) mod canon;
 pub(crate) mod cluster;
 pub(crate) mod challenge;
+pub(crate) mod completions;
 pub(crate) mod database;
 pub(crate) mod difficulty;
+pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod hint;
 pub(crate) mod hunt;
@@ -19,9 +21,11 @@ pub(crate) mod pack;
 pub(crate) mod replay;
 pub(crate) mod show;
 pub(crate) mod signals;
+pub(crate) mod siren;
 pub(crate) mod solve;
 pub(crate) mod sql;
 pub(crate) mod stats;
+pub(crate) mod top;
 pub(crate) mod workers;
 
 use std::path::PathBuf;

@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use coordinator::store::WorkerRecord;
+use coordinator::store::{StoreError, WorkerAction, WorkerQuery, WorkerRecord};
+use proto::convert::Directive;
 use serde::Serialize;
 
 use super::{DatabaseArguments, Outcome, instant};
@@ -10,13 +11,17 @@ use crate::output::table::{Align, Table};
 use crate::output::thousands;
 use crate::store::OpenStore;
 
-/// List the workers: those that are there, busy or idle, or with --all also those that have gone.
+/// List the workers: those that are there, busy or idle, or with --all also those that have gone; or act on one.
 ///
-/// Example:
+/// Examples:
 ///   parforce workers --all --json
+///   parforce workers drain node-3
+///   parforce workers quarantine node-3 --reason "memory errors"
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, args_conflicts_with_subcommands = true)]
 pub(crate) struct Arguments {
+    #[command(subcommand)]
+    action: Option<Action>,
     /// Also those that have gone
     #[arg(long)]
     all: bool,
@@ -25,6 +30,70 @@ pub(crate) struct Arguments {
     json: bool,
     #[command(flatten)]
     database: DatabaseArguments,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Let it finish what it has and take no more
+    Drain(Which),
+    /// Let it give back what it has and end
+    Stop(Which),
+    /// Let it take jobs again
+    Run(Which),
+    /// Give it nothing until it is trusted again
+    Quarantine(Quarantine),
+    /// Trust it again; its strikes are forgotten
+    Trust(Which),
+}
+
+#[derive(Debug, clap::Args)]
+struct Which {
+    /// Its name; all workers of this name that are there
+    name: String,
+    #[command(flatten)]
+    database: DatabaseArguments,
+}
+
+#[derive(Debug, clap::Args)]
+struct Quarantine {
+    #[command(flatten)]
+    which: Which,
+    /// Why, for its page and the events
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+}
+
+fn act(action: &Action) -> anyhow::Result<Outcome> {
+    let (which, action, done) = match action {
+        Action::Drain(which) => (which, WorkerAction::Direct(Directive::Drain), "told to drain"),
+        Action::Stop(which) => (which, WorkerAction::Direct(Directive::Stop), "told to stop"),
+        Action::Run(which) => (which, WorkerAction::Direct(Directive::Run), "told to run"),
+        Action::Trust(which) => (which, WorkerAction::Trust, "trusted"),
+        Action::Quarantine(Quarantine { which, reason }) => {
+            (which, WorkerAction::Quarantine(reason.clone()), "quarantined")
+        }
+    };
+    let store = OpenStore::open(&which.database)?;
+    let n_workers = store.wait(async {
+        let query = WorkerQuery {
+            name: Some(which.name.clone()),
+            ..WorkerQuery::default()
+        };
+        let mut n_workers = 0;
+        for worker in store.store.worker_lines(&query).await? {
+            if worker.name == which.name && store.store.act_on_worker(worker.id, &action).await? {
+                n_workers += 1;
+            }
+        }
+        Ok::<_, StoreError>(n_workers)
+    })?;
+    store.close()?;
+    if n_workers == 0 {
+        eprintln!("parforce: there is no worker {:?}", which.name);
+        return Ok(Outcome::Refused);
+    }
+    writeln!(std::io::stdout(), "{}: {done}", which.name)?;
+    Ok(Outcome::Done)
 }
 
 #[derive(Debug, Serialize)]
@@ -72,6 +141,9 @@ impl From<WorkerRecord> for Listed {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    if let Some(action) = &arguments.action {
+        return act(action);
+    }
     let store = OpenStore::open(&arguments.database)?;
     let workers = store.wait(store.store.list_workers(arguments.all))?;
     store.close()?;

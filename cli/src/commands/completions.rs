@@ -1,0 +1,23 @@
+//! `parforce completions`: what a shell needs to complete commands and options.
+
+use clap_complete::Shell;
+
+use super::Outcome;
+
+/// Print the completions of a shell.
+///
+/// Examples:
+///   parforce completions bash > /etc/bash_completion.d/parforce
+///   parforce completions zsh > "${fpath[1]}/_parforce"
+///   parforce completions fish > ~/.config/fish/completions/parforce.fish
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// Which shell
+    shell: Shell,
+}
+
+pub(crate) fn run(arguments: &Arguments, mut command: clap::Command) -> Outcome {
+    clap_complete::generate(arguments.shell, &mut command, "parforce", &mut std::io::stdout());
+    Outcome::Done
+}
