@@ -39,6 +39,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Hunt(Box<commands::hunt::Arguments>),
+    Census(Box<commands::census::Arguments>),
     Solve(commands::solve::Arguments),
     Hint(commands::hint::Arguments),
     Cluster(commands::cluster::Arguments),
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
         Command::Hunt(arguments) => commands::hunt::run(&arguments),
+        Command::Census(arguments) => commands::census::run(&arguments),
         Command::Solve(arguments) => commands::solve::run(&arguments),
         Command::Cluster(arguments) => commands::cluster::run(&arguments),
         Command::Hint(arguments) => commands::hint::run(&arguments),

@@ -12,6 +12,7 @@ mod contents;
 pub mod job;
 mod outcome;
 mod run;
+pub mod sample;
 
 pub use job::CensusJob;
 pub use outcome::{CensusDigest, ParCounts, RangeOutcome};

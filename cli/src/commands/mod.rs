@@ -5,6 +5,7 @@
 )]
 
 pub(crate) mod canon;
+pub(crate) mod census;
 pub(crate) mod cluster;
 pub(crate) mod challenge;
 pub(crate) mod completions;

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use board::Board;
-use coordinator::store::{HuntProgress, HuntRecord};
+use coordinator::store::{CensusCoverage, HuntProgress, HuntRecord};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use worker::Progress;
 
@@ -14,6 +14,8 @@ use crate::output::{counted, thousands};
 
 /// Rates are means over so long.
 const WINDOW: Duration = Duration::from_secs(15);
+/// Units of a census come in ranges of a minute or more.
+const CENSUS_WINDOW: Duration = Duration::from_secs(600);
 /// How often a line is printed where there is no terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -25,6 +27,8 @@ pub(super) struct Live {
     bar: Option<ProgressBar>,
     last_line: Option<Instant>,
     rate: Rate,
+    /// Units of a census.
+    counted: Rate,
     lot: String,
     /// The hardest board and its drawing, kept until another is harder.
     hardest: Option<(String, String)>,
@@ -46,21 +50,26 @@ impl Live {
             limit,
             bar,
             last_line: None,
-            rate: Rate::default(),
+            rate: Rate::over(WINDOW),
+            counted: Rate::over(CENSUS_WINDOW),
             lot: hunt.space.lot().to_string(),
             hardest: None,
         }
     }
 
     /// Shows the present state.
-    pub(super) fn show(&mut self, progress: &HuntProgress, worker: &Progress) {
+    pub(super) fn show(&mut self, progress: &HuntProgress, coverage: Option<&CensusCoverage>, worker: &Progress) {
         let now = Instant::now();
         self.rate.note(now, worker.counters.solvable);
+        if let Some(coverage) = coverage {
+            self.counted.note(now, coverage.n_counted);
+        }
         let par = progress
             .best_par
             .map_or(String::from("none yet"), |par| par.to_string());
+        let covered = coverage.map_or(String::new(), |coverage| self.covered(coverage));
         let line = format!(
-            "{}  {} boards/s  {} new  {} of {}  best par {par}",
+            "{}{covered}  {} boards/s  {} new  {} of {}  best par {par}",
             self.time(now),
             thousands(self.rate.per_second()),
             thousands(progress.n_new),
@@ -85,6 +94,24 @@ impl Live {
             }
             None => {}
         }
+    }
+
+    /// How much of a census is counted, and how long the rest will take if it is like what was counted last.
+    fn covered(&self, coverage: &CensusCoverage) -> String {
+        let (n_counted, n_units) = (u128::from(coverage.n_counted), u128::from(coverage.n_units.max(1)));
+        let thousandths = n_counted * 1_000 / n_units;
+        let mut text = format!(
+            "  {}.{} % of {} units",
+            thousandths / 10,
+            thousandths % 10,
+            thousands(coverage.n_units)
+        );
+        let per_second = self.counted.per_second();
+        if per_second > 0 && coverage.n_counted < coverage.n_units {
+            let left = Duration::from_secs((coverage.n_units - coverage.n_counted) / per_second);
+            text.push_str(&format!(", about {} to go", clock(left)));
+        }
+        text
     }
 
     /// Says that what was found is being handed in.
@@ -112,7 +139,7 @@ impl Live {
 }
 
 /// A time as minutes and seconds, or hours where it is so long: `4:05`, `1:00:00`.
-pub(super) fn clock(time: Duration) -> String {
+pub(crate) fn clock(time: Duration) -> String {
     let seconds = time.as_secs();
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     if hours > 0 {
@@ -123,15 +150,23 @@ pub(super) fn clock(time: Duration) -> String {
 }
 
 /// A count a second, over a window.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Rate {
+    window: Duration,
     counts: VecDeque<(Instant, u64)>,
 }
 
 impl Rate {
+    fn over(window: Duration) -> Rate {
+        Rate {
+            window,
+            counts: VecDeque::new(),
+        }
+    }
+
     fn note(&mut self, now: Instant, count: u64) {
         self.counts.push_back((now, count));
-        while self.counts.len() > 2 && now - self.counts[0].0 > WINDOW {
+        while self.counts.len() > 2 && now - self.counts[0].0 > self.window {
             self.counts.pop_front();
         }
     }
@@ -159,7 +194,7 @@ mod tests {
 
     #[test]
     fn rates_are_over_the_window_alone() {
-        let mut rate = Rate::default();
+        let mut rate = Rate::over(WINDOW);
         let begun = Instant::now();
         for second in 0..60 {
             // Idle for half a minute, then 100 a second.

@@ -3,7 +3,7 @@
 //! Starts the database, a coordinator and a worker in this process, asks for a hunt, watches it, and ends everything in
 //! the order that loses nothing: the worker hands in what it has, the coordinator stores it, the database stops.
 
-mod live;
+pub(crate) mod live;
 mod report;
 pub(crate) mod wish;
 
@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use coordinator::store::{HuntProgress, HuntRecord};
+use proto::convert::Strategy;
 use coordinator::{Config, Coordinator, Store};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -22,7 +23,7 @@ use tracing_subscriber::EnvFilter;
 use worker::{Departure, Progress, Shutdown, WorkerError};
 
 use super::signals::Signals;
-use super::{Database, DatabaseArguments, Outcome};
+use super::{Database, DatabaseArguments, Outcome, census};
 use crate::embedded::Access;
 use live::Live;
 use wish::WishArguments;
@@ -52,6 +53,13 @@ const LOG_FILTER: &str = "info,sqlx=warn,h2=warn,hyper=warn,tower=warn,tonic=war
 pub(crate) struct Arguments {
     #[command(flatten)]
     wish: WishArguments,
+    #[command(flatten)]
+    farm: FarmArguments,
+}
+
+/// How everything is run on this machine.
+#[derive(Debug, clap::Args)]
+pub(crate) struct FarmArguments {
     /// Threads to search on [default: one for each processor]
     #[arg(long, env = "PARFORCE_THREADS", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
@@ -66,6 +74,13 @@ pub(crate) struct Arguments {
     json: bool,
     #[command(flatten)]
     database: DatabaseArguments,
+}
+
+impl FarmArguments {
+    /// Threads to search on; as many as there are processors if nobody says.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads.map_or(0, usize::from)
+    }
 }
 
 /// Why the hunt is ending.
@@ -89,12 +104,17 @@ struct Running {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let wish = arguments.wish.check()?;
+    run_farm(&arguments.farm, &wish)
+}
+
+/// Runs everything that a hunt takes on this machine, until the hunt is over.
+pub(crate) fn run_farm(arguments: &FarmArguments, wish: &proto::convert::NewHunt) -> anyhow::Result<Outcome> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     // The handlers stand before anything starts, so that a signal is never lost.
     let mut signals = runtime.block_on(async { Signals::listen() })?;
     let database = arguments.database.open(Access::Owner)?;
     let places = Places::make(&arguments.database, &database)?;
-    let hunted = runtime.block_on(hunt(arguments, &wish, &database, &places, &mut signals));
+    let hunted = runtime.block_on(hunt(arguments, wish, &database, &places, &mut signals));
     // Background tasks that hold connections end with the runtime, before the server does.
     runtime.shutdown_timeout(Duration::from_secs(10));
     let closed = database.close().context("stopping Postgres");
@@ -148,7 +168,7 @@ fn start_log(file: File) -> bool {
 }
 
 async fn hunt(
-    arguments: &Arguments,
+    arguments: &FarmArguments,
     wish: &proto::convert::NewHunt,
     database: &Database,
     places: &Places,
@@ -172,7 +192,12 @@ async fn hunt(
     let worker = drain(&mut running, signals).await;
     live.finish();
     if worker.is_ok() {
-        report::print(&store, &hunt, begun.elapsed(), database, arguments.json).await?;
+        let took = begun.elapsed();
+        if hunt.strategy == Strategy::Census {
+            census::report::print(&store, &hunt, took, arguments.json).await?;
+        } else {
+            report::print(&store, &hunt, took, database, arguments.json).await?;
+        }
     }
     running.coordinator.shutdown();
     running.coordinator.join().await;
@@ -181,7 +206,7 @@ async fn hunt(
 }
 
 /// Starts coordinator and worker.
-async fn start(arguments: &Arguments, spool: &Path, store: Store) -> anyhow::Result<Running> {
+async fn start(arguments: &FarmArguments, spool: &Path, store: Store) -> anyhow::Result<Running> {
     let mut config = Config::embedded();
     if let Some(listen) = arguments.listen {
         config.listen = listen;
@@ -191,7 +216,7 @@ async fn start(arguments: &Arguments, spool: &Path, store: Store) -> anyhow::Res
 
     let address = format!("http://{}", reachable(coordinator.local_addr()));
     let mut config = worker::Config::new(address, host_name());
-    config.n_threads = arguments.threads.map_or(0, usize::from);
+    config.n_threads = arguments.threads();
     config.spool_dir = Some(spool.to_path_buf());
     let worker_shutdown = Shutdown::default();
     let (sender, worker_progress) = watch::channel(Progress::default());
@@ -237,7 +262,7 @@ fn host_name() -> String {
     }
 }
 
-fn announce(arguments: &Arguments, database: &Database, coordinator: &Coordinator, hunt: &HuntRecord) {
+fn announce(arguments: &FarmArguments, database: &Database, coordinator: &Coordinator, hunt: &HuntRecord) {
     eprintln!("hunting {}", hunt.name);
     if let Database::Private(_) = database {
         eprintln!(
@@ -275,7 +300,9 @@ async fn watch_hunt(
             .hunt_progress(hunt.id)
             .await?
             .context("the hunt has vanished")?;
-        live.show(&progress, &running.worker_progress.borrow());
+        let store = running.coordinator.store();
+        let coverage = store.census_coverage(hunt.id).await?;
+        live.show(&progress, coverage.as_ref(), &running.worker_progress.borrow());
         if progress.state.is_over() {
             return Ok(End::Over);
         }

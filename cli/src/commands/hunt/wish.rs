@@ -54,7 +54,7 @@ fn parse_strategy(text: &str) -> Result<Strategy, String> {
         .ok_or_else(|| String::from("expected mixed, scatter or anneal"))
 }
 
-fn parse_range(text: &str) -> Result<RangeInclusive<u8>, String> {
+pub(crate) fn parse_range(text: &str) -> Result<RangeInclusive<u8>, String> {
     let number = |text: &str| {
         text.parse::<u8>()
             .map_err(|_| format!("{text:?} is no count, expected e.g. 3 or 0..2"))
