@@ -3,10 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests unwrap as tests do")]
 
 use siren::campaign::{Entry, assemble, move_limit};
-use siren::check::{Fault, check_level, duplicates};
+use siren::check::{Fault, check_level, coverage, duplicates};
 use siren::generate::candidate;
 use siren::level::Level;
 use siren::plan::{LevelSpec, Plan, SHIPPED_PLAN};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn shipped() -> Plan {
     Plan::parse(SHIPPED_PLAN).unwrap()
@@ -27,6 +28,63 @@ fn entries(specs: &[LevelSpec], n_seeds: usize) -> Vec<Entry> {
         })
     };
     specs.iter().enumerate().flat_map(find).collect()
+}
+
+/// All candidates of a plan, found by so many threads that take the tasks as they come.
+fn all_entries(specs: &[LevelSpec], n_threads: usize) -> Vec<Entry> {
+    let tasks: Vec<(usize, u64)> = specs
+        .iter()
+        .enumerate()
+        .flat_map(|(level, spec)| spec.seeds.map(|seed| (level, seed)))
+        .collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut found = Vec::new();
+        while let Some((level, seed)) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let (best, _) = candidate(&specs[*level].template, *seed).unwrap();
+            found.extend(best.map(|candidate| Entry {
+                level: *level,
+                seed: *seed,
+                candidate,
+            }));
+        }
+        found
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..n_threads).map(|_| scope.spawn(work)).collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap())
+            .collect()
+    })
+}
+
+#[test]
+#[ignore = "takes a minute or two"]
+fn the_whole_campaign_is_alike_on_one_thread_and_three_and_passes_every_check() {
+    let specs = shipped().levels();
+    let start = std::time::Instant::now();
+    let levels = assemble(&specs, &all_entries(&specs, 1)).unwrap();
+    println!(
+        "160 levels on one thread in {:.1} s",
+        start.elapsed().as_secs_f64()
+    );
+    let spelled = |levels: &[Level]| levels.iter().map(Level::spell).collect::<Vec<_>>();
+    let again = assemble(&specs, &all_entries(&specs, 3)).unwrap();
+    assert_eq!(spelled(&again), spelled(&levels));
+    for (spec, level) in specs.iter().zip(&levels) {
+        let read = Level::parse(&level.spell()).unwrap();
+        assert_eq!(
+            check_level(&read, &specs),
+            Vec::<Fault>::new(),
+            "{}",
+            spec.file_stem()
+        );
+    }
+    let named: Vec<(String, &Level)> = specs.iter().map(LevelSpec::file_stem).zip(&levels).collect();
+    let named = || named.iter().map(|(name, level)| (name.as_str(), *level));
+    assert_eq!(duplicates(named()), []);
+    assert_eq!(coverage(named(), &specs), []);
 }
 
 #[test]
