@@ -251,17 +251,6 @@ impl Visitor {
         }
         self.has_cookie && shown == Some(self.csrf.as_str()) && is_same_origin(headers)
     }
-
-    #[cfg(test)]
-    pub(crate) fn for_tests(role: Role) -> Visitor {
-        Visitor {
-            name: "anna".into(),
-            role,
-            how: How::Cookie,
-            csrf: "0".repeat(32),
-            has_cookie: true,
-        }
-    }
 }
 
 fn is_same_origin(headers: &HeaderMap) -> bool {

@@ -27,10 +27,13 @@ pub(crate) struct Solved {
     pub(crate) histogram: Option<Vec<u64>>,
 }
 
+/// The last answers by spelling, the oldest first.
+type Kept = VecDeque<(String, Arc<Solved>)>;
+
 /// Computes what pages show.
 #[derive(Clone, Debug)]
 pub(crate) struct Solver {
-    kept: Arc<Mutex<VecDeque<(String, Arc<Solved>)>>>,
+    kept: Arc<Mutex<Kept>>,
     turns: Arc<Semaphore>,
 }
 

@@ -164,15 +164,12 @@ pub(crate) fn unescape(text: &str) -> String {
     let mut i = 0;
     while i < bytes.len() {
         let pair = (bytes[i] == b'%').then(|| text.get(i + 1..i + 3)).flatten();
-        match pair.and_then(|pair| u8::from_str_radix(pair, 16).ok()) {
-            Some(byte) => {
-                plain.push(byte);
-                i += 3;
-            }
-            None => {
-                plain.push(if bytes[i] == b'+' { b' ' } else { bytes[i] });
-                i += 1;
-            }
+        if let Some(byte) = pair.and_then(|pair| u8::from_str_radix(pair, 16).ok()) {
+            plain.push(byte);
+            i += 3;
+        } else {
+            plain.push(if bytes[i] == b'+' { b' ' } else { bytes[i] });
+            i += 1;
         }
     }
     String::from_utf8_lossy(&plain).into_owned()

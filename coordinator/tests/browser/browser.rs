@@ -244,10 +244,7 @@ fn capabilities(look: Look, profile: &Path) -> Capabilities {
         "--hide-scrollbars".to_owned(),
         format!("--window-size={},{}", look.width, look.height),
         format!("--user-data-dir={}", profile.display()),
-        format!(
-            "--blink-settings=preferredColorScheme={}",
-            if look.dark { 0 } else { 1 }
-        ),
+        format!("--blink-settings=preferredColorScheme={}", u8::from(!look.dark)),
     ];
     arguments.retain(|argument| !argument.is_empty());
     let mut options = json!({ "args": arguments });

@@ -187,7 +187,7 @@ impl Farm {
     }
 
     /// A name and an address for every page that [`Farm::fill`] gives something to show.
-    pub(crate) fn pages(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn pages() -> Vec<(&'static str, String)> {
         [
             ("overview", "/"),
             ("hunts", "/hunts"),

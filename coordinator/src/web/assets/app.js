@@ -30,6 +30,10 @@
         if (event.target.matches("select")) form.requestSubmit();
       });
     }
+    // Where the tabs do not fit, the page's own is brought into sight.
+    const tabs = document.querySelector(".nav");
+    const tab = tabs?.querySelector("[aria-current]");
+    if (tab) tabs.scrollLeft = tab.offsetLeft - (tabs.clientWidth - tab.offsetWidth) / 2;
     goLive();
   });
 

@@ -112,8 +112,14 @@ fn span(values: impl Iterator<Item = f64>) -> Range<f64> {
     if low.is_finite() && high > low {
         low..high
     } else {
-        low.min(0.0).max(f64::MIN)..low.max(0.0) + 1.0
+        flat(low)
     }
+}
+
+/// Around a value that stands alone; around 0 where there is none.
+fn flat(value: f64) -> Range<f64> {
+    let value = if value.is_finite() { value } else { 0.0 };
+    value.min(0.0)..value.max(0.0) + 1.0
 }
 
 fn y_span(chart: &LineChart<'_>) -> Range<f64> {

@@ -45,14 +45,14 @@ pub(super) async fn load(seat: &Seat, par: i16, canonical: &str) -> Result<Optio
 }
 
 fn solution(board: &board::Board, solved: &Solved, canonical: &str) -> Markup {
-    match &solved.solution {
-        Some(slides) => stepper(board, slides),
-        None => html! {
+    let Some(slides) = &solved.solution else {
+        return html! {
             div.stage { (draw(board, Detail::Full, "The board")) }
             p { "Its solution takes longer than a page should. On the command line:" }
             (parts::copyable("solve", &format!("parforce solve {canonical}")))
-        },
-    }
+        };
+    };
+    stepper(board, slides)
 }
 
 fn facts(row: &Provenance, board: &board::Board, solved: &Solved) -> Markup {

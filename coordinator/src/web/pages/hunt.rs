@@ -190,7 +190,7 @@ fn rate(recent: &[HuntPoint]) -> Option<f64> {
         .iter()
         .find(|point| last.at - point.at <= Duration::minutes(5))?;
     let s = (last.at - first.at).as_seconds_f64();
-    (s >= 20.0).then(|| real(last.n_new - first.n_new) / s)
+    (s >= 20.0).then(|| real((last.n_new - first.n_new).max(0)) / s)
 }
 
 /// When it is over, with a band; nothing is made up where nothing can be known.
@@ -220,8 +220,15 @@ fn eta(hunt: &HuntLine, recent: &[HuntPoint], now: OffsetDateTime) -> Tile {
         Some((low, high)) if low > 0.0 => {
             let soon = words::duration(Duration::seconds_f64(left / high));
             let late = words::duration(Duration::seconds_f64(left / low));
-            Tile::new("Ends in", format!("{soon} – {late}"))
-                .note("from the pace of the last hour, two deviations each way")
+            Tile::new(
+                "Ends in",
+                if soon == late {
+                    soon
+                } else {
+                    format!("{soon} – {late}")
+                },
+            )
+            .note("from the pace of the last hour, two deviations each way")
         }
         _ => nothing("too few jobs have ended to say"),
     }

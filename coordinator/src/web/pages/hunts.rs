@@ -62,10 +62,10 @@ pub(super) fn progress(hunt: &HuntLine, now: OffsetDateTime) -> Markup {
     if let Some(ended_at) = hunt.ended_at {
         return html! { span.soft { "ended " (parts::ago(ended_at, now)) } };
     }
-    match progress_of(hunt, now) {
-        Some((part, words)) => html! { (parts::bar(part, &words)) span.small.soft.nowrap { (words) } },
-        None => html! { span.soft { "until it is ended" } },
-    }
+    let Some((part, words)) = progress_of(hunt, now) else {
+        return html! { span.soft { "until it is ended" } };
+    };
+    html! { (parts::bar(part, &words)) span.small.soft.nowrap { (words) } }
 }
 
 /// The part done and what it means; `None`: nothing limits it.

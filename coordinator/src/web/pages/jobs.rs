@@ -58,7 +58,7 @@ fn filters(query: &JobQuery) -> Markup {
     let kinds = std::iter::once(any)
         .chain(["scatter", "anneal", "census", "audit", "siren"].map(|k| (k.to_owned(), k.to_owned())));
     let sorts = [
-        ("".to_owned(), "newest first".to_owned()),
+        (String::new(), "newest first".to_owned()),
         ("oldest".to_owned(), "oldest first".to_owned()),
     ];
     let sort = if query.sort == JobSort::Oldest {

@@ -235,7 +235,7 @@ mod tests {
         ))
         .unwrap();
         assert_eq!(wish.space, BoardSpace::usual(Lot::new(6, 6).unwrap()).unwrap());
-        assert_eq!(wish.budget.time, Some(Duration::from_secs(3_600)));
+        assert_eq!(wish.budget.time, Some(Duration::from_hours(1)));
         assert_eq!((wish.seed, wish.priority, wish.budget.n_jobs), (None, 0, None));
     }
 

@@ -131,10 +131,7 @@ pub(crate) fn ago(at: OffsetDateTime, now: OffsetDateTime) -> Markup {
 
 /// The same, or a dash.
 pub(crate) fn ago_or_nothing(at: Option<OffsetDateTime>, now: OffsetDateTime) -> Markup {
-    match at {
-        Some(at) => ago(at, now),
-        None => html! { (words::NOTHING) },
-    }
+    at.map_or_else(|| html! { (words::NOTHING) }, |at| ago(at, now))
 }
 
 /// A share from 0 to 1 as a bar, with the words that it stands for.
