@@ -1,10 +1,10 @@
 //! The canonical spelling of a jam: one line of text that all jams share which are the same up to turning and mirroring.
 //!
-//! It spells the [essence](crate::symmetry) of the jam, in that one of its eight images whose spelling is the smallest
-//! as a byte string. Reading it back gives a jam with the same moves, costs and gap:
+//! It spells the [essence] of the jam, in that one of its eight images whose spelling is the smallest as a byte string.
+//! Reading it back gives a jam with the same moves, costs and gap. The letters, in an image that need not be the smallest:
 //!
 //! ```text
-//! 5x4:.....>>rD.xw.v.b.U..;t1;cL;lT3g,R2r;bT3-B2
+//! 5x4:.>>r.x.U.b..^.w.l<..;t1;cB;lT3g,R2r;bT3-B2
 //! ```
 //!
 //! - the lot's size and, after a colon, its squares in reading order: `.` free, `x` planter, `b` barricade; the front of a

@@ -17,11 +17,8 @@ kerb: XX closed side, G green, R red; ring road, clockwise: == drawbridge, :: cr
 /// Draws a jam. Pieces bear their numbers in the level file; a vehicle's number and arrow stand at its front.
 ///
 /// ```
-/// let jam = siren::canonical::Canonical::parse("3x4:.u..D..v...d").map_or_else(
-///     |why| panic!("{why}"),
-///     |canonical| canonical.jam(),
-/// );
-/// assert!(siren::draw::text(&jam).contains("U"));
+/// let jam = siren::sample::Sample::SMALL.draw(&mut siren::random::Stream::new(1));
+/// assert!(siren::draw::text(&jam).contains('U'));
 /// ```
 pub fn text(jam: &Jam) -> String {
     let lot = jam.lot();
