@@ -238,7 +238,7 @@ mod tests {
         let classes = classes_of_durations(&[0.5, 1.2, 9.9, 10.0]);
         assert_eq!(classes.len(), 11);
         assert_eq!(classes[0], ("0 s".to_owned(), 1));
-        assert_eq!(classes_of_durations(&[200.0]).last().unwrap().0, "3 min");
+        assert_eq!(classes_of_durations(&[1_000.0]).last().unwrap().0, "16 min");
         assert!(classes_of_durations(&[]).is_empty());
     }
 }
