@@ -194,7 +194,9 @@ mod tests {
     #[test]
     fn a_stopped_shard_makes_no_claim() {
         let all = census().all_units();
-        let JobSpec::Census(job) = job(all, 1) else { unreachable!() };
+        let JobSpec::Census(job) = job(all, 1) else {
+            unreachable!()
+        };
         let mut n_asked = 0;
         let end = run_shard_while(&job, 0, &mut Explorer::new(), &mut |_| {
             n_asked += 1;
