@@ -9,7 +9,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::hunt::wish::WishArguments;
-use super::{DatabaseArguments, Outcome, UsageError, instant};
+use super::{DatabaseArguments, Outcome, UsageError, instant, watched};
 use crate::output::table::{Align, Table};
 use crate::output::thousands;
 use crate::store::OpenStore;
@@ -27,6 +27,9 @@ use crate::store::OpenStore;
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,
+    /// Show the list again and again, until Ctrl-C
+    #[arg(long)]
+    watch: bool,
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
@@ -167,22 +170,30 @@ fn act(
 
 fn list(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let store = OpenStore::open(&arguments.database)?;
-    let listed = store.wait(async {
-        let mut listed = Vec::new();
-        for hunt in store.store.list_hunts().await? {
-            if let Some(progress) = store.store.hunt_progress(hunt.id).await? {
-                listed.push(Listed::new(hunt, &progress));
-            }
-        }
-        anyhow::Ok(listed)
+    watched(arguments.watch, &store, || {
+        print(store.wait(fetch(&store.store))?, arguments.json)
     })?;
     store.close()?;
+    Ok(Outcome::Done)
+}
+
+async fn fetch(store: &Store) -> Result<Vec<Listed>, StoreError> {
+    let mut listed = Vec::new();
+    for hunt in store.list_hunts().await? {
+        if let Some(progress) = store.hunt_progress(hunt.id).await? {
+            listed.push(Listed::new(hunt, &progress));
+        }
+    }
+    Ok(listed)
+}
+
+fn print(listed: Vec<Listed>, json: bool) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
-    if arguments.json {
+    if json {
         for hunt in &listed {
             writeln!(out, "{}", serde_json::to_string(hunt)?)?;
         }
-        return Ok(Outcome::Done);
+        return Ok(());
     }
     let mut table = Table::new(&[
         ("id", Align::Right),
@@ -214,5 +225,5 @@ fn list(arguments: &Arguments) -> anyhow::Result<Outcome> {
     } else {
         write!(out, "{table}")?;
     }
-    Ok(Outcome::Done)
+    Ok(())
 }

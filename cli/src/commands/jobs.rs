@@ -6,7 +6,7 @@ use coordinator::store::{JobFilter, JobRecord, JobState};
 use proto::ids::{HuntId, JobId};
 use serde::Serialize;
 
-use super::{DatabaseArguments, Outcome, UsageError, instant};
+use super::{DatabaseArguments, Outcome, UsageError, instant, watched};
 use crate::output::table::{Align, Table};
 use crate::output::thousands;
 use crate::store::OpenStore;
@@ -31,6 +31,9 @@ pub(crate) struct Arguments {
     /// At most so many
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
     limit: u32,
+    /// Show the list again and again, until Ctrl-C
+    #[arg(long)]
+    watch: bool,
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
@@ -134,15 +137,21 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         limit: arguments.limit,
     };
     let store = OpenStore::open(&arguments.database)?;
-    let jobs = store.wait(store.store.list_jobs(&filter))?;
+    watched(arguments.watch, &store, || {
+        print(store.wait(store.store.list_jobs(&filter))?, arguments.json)
+    })?;
     store.close()?;
+    Ok(Outcome::Done)
+}
+
+fn print(jobs: Vec<JobRecord>, json: bool) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     let listed = jobs.into_iter().map(Listed::from);
-    if arguments.json {
+    if json {
         for job in listed {
             writeln!(out, "{}", serde_json::to_string(&job)?)?;
         }
-        return Ok(Outcome::Done);
+        return Ok(());
     }
     let mut table = Table::new(&[
         ("id", Align::Right),
@@ -173,5 +182,5 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     } else {
         write!(out, "{table}")?;
     }
-    Ok(Outcome::Done)
+    Ok(())
 }

@@ -62,6 +62,35 @@ impl Limits {
     }
 }
 
+/// How often a list is shown again with --watch.
+const WATCH_EVERY: std::time::Duration = std::time::Duration::from_secs(2);
+
+/// Shows something, with `is_watched` again and again until Ctrl-C, on a cleared screen where there is one.
+///
+/// # Errors
+/// Those of `show`, and of the terminal.
+pub(crate) fn watched(
+    is_watched: bool,
+    store: &crate::store::OpenStore,
+    mut show: impl FnMut() -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    use std::io::{IsTerminal, Write};
+    loop {
+        if is_watched && std::io::stdout().is_terminal() {
+            print!("\x1b[H\x1b[2J");
+        }
+        show()?;
+        if !is_watched {
+            return Ok(());
+        }
+        std::io::stdout().flush()?;
+        let stopped = store.wait(async { tokio::time::timeout(WATCH_EVERY, tokio::signal::ctrl_c()).await });
+        if stopped.is_ok() {
+            return Ok(());
+        }
+    }
+}
+
 /// Which database a command uses.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct DatabaseArguments {

@@ -6,7 +6,7 @@ use coordinator::store::{StoreError, WorkerAction, WorkerQuery, WorkerRecord};
 use proto::convert::Directive;
 use serde::Serialize;
 
-use super::{DatabaseArguments, Outcome, instant};
+use super::{DatabaseArguments, Outcome, instant, watched};
 use crate::output::table::{Align, Table};
 use crate::output::thousands;
 use crate::store::OpenStore;
@@ -25,6 +25,9 @@ pub(crate) struct Arguments {
     /// Also those that have gone
     #[arg(long)]
     all: bool,
+    /// Show the list again and again, until Ctrl-C
+    #[arg(long)]
+    watch: bool,
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
@@ -145,15 +148,24 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         return act(action);
     }
     let store = OpenStore::open(&arguments.database)?;
-    let workers = store.wait(store.store.list_workers(arguments.all))?;
+    watched(arguments.watch, &store, || {
+        print(
+            store.wait(store.store.list_workers(arguments.all))?,
+            arguments.json,
+        )
+    })?;
     store.close()?;
+    Ok(Outcome::Done)
+}
+
+fn print(workers: Vec<WorkerRecord>, json: bool) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     let listed = workers.into_iter().map(Listed::from);
-    if arguments.json {
+    if json {
         for worker in listed {
             writeln!(out, "{}", serde_json::to_string(&worker)?)?;
         }
-        return Ok(Outcome::Done);
+        return Ok(());
     }
     let mut table = Table::new(&[
         ("worker", Align::Left),
@@ -182,5 +194,5 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     } else {
         write!(out, "{table}")?;
     }
-    Ok(Outcome::Done)
+    Ok(())
 }
