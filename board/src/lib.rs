@@ -1,4 +1,44 @@
 //! Sliding boards: legal positions, exact search, clusters and canonical spelling.
+//!
+//! Everything here is a pure function of its arguments: no input or output, no clock, no threads of its own,
+//! the same answer on every machine. A tour, from a text to the row that a farm keeps of it:
+//!
+//! ```
+//! use board::{Board, Canonical, StateLimit, cluster::Explorer, draw, plain, solve};
+//!
+//! // A text becomes a `Board`, which is legal, or an error that says what is wrong with it, and where.
+//! let bent = Board::parse("BB.. B... AA.. ....".replace(' ', "\n").as_str()).unwrap_err();
+//! assert_eq!(bent.to_string(), "vehicle B is not straight, row 2, column 1 is out of line");
+//! let board = Board::parse("..Z...\n..Z...\nAAZB..\n...B..\n......\n......")?;
+//! assert_eq!(board.to_string(), "ooZoooooZoooAAZBoooooBoooooooooooooo");
+//!
+//! // Its par is the fewest slides until the hero `A` reaches the right edge. Answers use the letters given.
+//! let answer = solve::solve(&board, StateLimit::DEFAULT)?;
+//! let slides: Vec<String> = answer.solution.iter().map(|&slide| board.spell_slide(slide)).collect();
+//! assert_eq!(slides, ["B+1", "Z+3", "A+4"]);
+//! assert_eq!((answer.par.unwrap().get(), answer.steps), (3, 8));
+//!
+//! // Its cluster is every position reachable from it; the hardest of them stands for all.
+//! let mut explorer = Explorer::new();
+//! let cluster = explorer.explore(&board, StateLimit::DEFAULT)?;
+//! assert_eq!(cluster.histogram, [20, 21, 13, 6]);
+//! let found = explorer.entry(&board, StateLimit::DEFAULT)?.expect("the board is solvable");
+//! assert_eq!(found.canonical.as_str(), "ooBoooooBCooAABCoooooooooooooooooooo");
+//!
+//! // A canonical spelling is a type of its own, and reads back as the board it was made from.
+//! assert_eq!(Canonical::parse("ooBoooooBCooAABCoooooooooooooooooooo")?, found.canonical);
+//! assert_eq!(found.canonical.board().canonical(), found.canonical);
+//!
+//! // Beside every fast search stands a slow and plain one, for tests to compare it with.
+//! assert_eq!(plain::cluster(&board).histogram, cluster.histogram);
+//!
+//! // And boards can be looked at.
+//! println!("{}", draw::text(&board, draw::Style::Plain));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Where to read on: [`spelling`] and [`Board`] for what is legal, [`solve`] for lots up to 16x16, [`cluster`]
+//! for the fast engine of lots up to 8x8, [`job`] for what a farm's workers run.
 
 pub mod anneal;
 mod board;
