@@ -32,7 +32,7 @@ impl LaneContent {
             shift += 4;
         };
         let mut next_square = 0;
-        let mut walls_in = |from: u8, to: u8| (from..to).filter(|&s| walls >> s & 1 != 0).count();
+        let walls_in = |from: u8, to: u8| (from..to).filter(|&s| walls >> s & 1 != 0).count();
         for (start, vehicle_length) in vehicles {
             (0..walls_in(next_square, start)).for_each(|_| push(1));
             push(vehicle_length);
@@ -47,6 +47,7 @@ impl LaneContent {
     }
 
     /// The content of a lane without walls.
+    #[cfg(test)]
     pub(crate) fn open(length: u8, vehicle_lengths: &[u8]) -> LaneContent {
         let mut start = 0;
         LaneContent::new(

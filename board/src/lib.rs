@@ -43,7 +43,23 @@
 pub mod anneal;
 mod board;
 pub mod canonical;
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "lanes hold at most 8 squares and 15 arrangements, words 64 bits: each cast is of a number that fits"
+)]
 pub mod census;
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "lanes hold at most 8 squares and 15 arrangements, words 64 bits: each cast is of a number that fits"
+)]
+#[expect(
+    clippy::inline_always,
+    clippy::needless_range_loop,
+    clippy::too_many_arguments,
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the hot loops: measured in instructions, see docs/engine.md"
+)]
 pub mod cluster;
 pub mod difficulty;
 pub mod draw;
@@ -51,10 +67,22 @@ mod finds;
 pub mod geometry;
 pub mod hopeless;
 pub mod job;
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "lanes hold at most 8 squares and 15 arrangements, words 64 bits: each cast is of a number that fits"
+)]
 pub mod lane;
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "lanes hold at most 8 squares and 15 arrangements, words 64 bits: each cast is of a number that fits"
+)]
 pub mod layout;
 pub mod mutate;
 pub mod pack;
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "lanes hold at most 8 squares and 15 arrangements, words 64 bits: each cast is of a number that fits"
+)]
 pub mod packed;
 pub mod par;
 mod places;

@@ -73,8 +73,8 @@ impl CensusJob {
         assert!(shard < self.n_shards, "shard {shard} of {}", self.n_shards);
         let n_units = u128::from(self.units.end - self.units.start);
         let cut = |at: u32| {
-            let share = n_units * u128::from(at) / u128::from(self.n_shards);
-            self.units.start + u64::try_from(share).expect("a share of a 64-bit number")
+            let n_before = n_units * u128::from(at) / u128::from(self.n_shards);
+            self.units.start + u64::try_from(n_before).expect("a part of a 64-bit number")
         };
         cut(shard)..cut(shard + 1)
     }

@@ -250,7 +250,7 @@ impl Census {
                 let here = spec.choices(walls).n_units().ok_or(CensusError::TooManyUnits)?;
                 n_units = n_units
                     .checked_add(here)
-                    .filter(|&n| n <= i64::MAX as u64)
+                    .filter(|&n| i64::try_from(n).is_ok())
                     .ok_or(CensusError::TooManyUnits)?;
             }
         }

@@ -83,7 +83,13 @@ impl RangeOutcome {
     /// Everything counted, and the digest, as words: what two runs of the same units must agree in.
     pub(crate) fn words(&self) -> Vec<u64> {
         let [low, high] = [self.digest.0 as u64, (self.digest.0 >> 64) as u64];
-        let mut words = vec![self.layouts, self.unsolvable, self.unsolvable_positions, low, high];
+        let mut words = vec![
+            self.layouts,
+            self.unsolvable,
+            self.unsolvable_positions,
+            low,
+            high,
+        ];
         for counts in &self.by_par {
             let ParCounts {
                 solvable,

@@ -299,16 +299,18 @@ fn found(
     packed: Packed,
     is_minimal: bool,
 ) -> Result<Found, ExploreError> {
+    // As in `Explorer::entry`: with the exit in the lower half, the mirror image is what is kept; with the exit
+    // in the middle, the smaller of the two.
     let layout = cluster.layout;
+    let twice_from_top = 2 * layout.hero.lane + 1;
     let mut board = board_of(filling, cluster, packed);
     let mut canonical = board.canonical();
     let mut minimal = is_minimal;
-    if 2 * layout.hero.lane + 1 == usize::from(layout.lot.height()) {
-        // As in `Explorer::entry`: the mirror image of the cluster is the same puzzle.
+    if twice_from_top >= usize::from(layout.lot.height()) {
         let other = cluster.representative(true);
         let other_board = board_of(filling, cluster, other);
         let other_canonical = other_board.canonical();
-        if other_canonical < canonical {
+        if twice_from_top > usize::from(layout.lot.height()) || other_canonical < canonical {
             (board, canonical) = (other_board, other_canonical);
             minimal = cluster.is_minimal(other)?;
         }

@@ -176,6 +176,35 @@ impl BoxGraph {
         self.limit = limit;
     }
 
+    /// Bytes that the boxes and edges take.
+    pub(crate) fn n_bytes(&self) -> usize {
+        self.families.len() * size_of::<Family>()
+            + self.nodes.len() * size_of::<Node>()
+            + self.edges.len() * size_of::<Edge>()
+            + (size_of::<Slot>() << self.index.bits)
+    }
+
+    /// Slides from all positions together.
+    pub(crate) fn n_slides(&self, lanes: &Lanes<'_>) -> u64 {
+        let between: u64 = self
+            .edges
+            .iter()
+            .map(|edge| u64::from(edge.from.count_ones()))
+            .sum();
+        let within = |family: &Family| -> u64 {
+            let sliding = (0..lanes.n_inner).filter(|&i| family.sliding >> i & 1 != 0);
+            let slides = sliding.map(|i| {
+                let part = &lanes.inner[i].parts[usize::from(family.parts[i])];
+                // Each arrangement of a line reaches each other one.
+                let of_line = |line: &u16| u64::from(line.count_ones() * (line.count_ones() - 1));
+                let n_slides: u64 = part.lines.iter().map(of_line).sum();
+                n_slides * family.n_positions() / u64::from(part.size)
+            });
+            slides.sum()
+        };
+        between + self.families.iter().map(within).sum::<u64>()
+    }
+
     /// The box and the bit of a position; the box is added if it is new.
     pub(crate) fn locate(&mut self, lanes: &Lanes<'_>, position: Packed) -> Result<(u32, u8), OverLimit> {
         let Address {
@@ -362,7 +391,6 @@ impl BoxGraph {
                     landing.passing = family.masks;
                     landing.changed = 0;
                     landing.has_edges = expansion == Expansion::Single || step.to > here;
-                    is_blocked = false;
                 } else if is_blocked {
                     continue;
                 }

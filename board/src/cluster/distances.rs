@@ -30,6 +30,11 @@ impl Levels {
         self.touched.clear();
     }
 
+    /// Bytes that the log takes.
+    pub(crate) fn n_bytes(&self) -> usize {
+        self.log.len() * size_of::<Reached>()
+    }
+
     /// The largest distance.
     pub(crate) fn depth(&self) -> usize {
         self.starts.len() - 2

@@ -44,6 +44,8 @@ pub(crate) use survey::{ClusterView, Visit};
 #[derive(Clone, Debug)]
 pub struct Explorer {
     store: LaneStore,
+    /// Of the cluster that was asked for last.
+    layout: Option<Layout>,
     /// The cluster that was asked for.
     graph: BoxGraph,
     levels: Levels,
@@ -120,6 +122,7 @@ impl Explorer {
     pub fn new() -> Explorer {
         Explorer {
             store: LaneStore::default(),
+            layout: None,
             graph: BoxGraph::default(),
             levels: Levels::default(),
             side: SideSearch::default(),
@@ -238,6 +241,19 @@ impl Explorer {
         }))
     }
 
+    /// Bytes that the cluster explored last takes: its boxes, edges and distances.
+    pub fn n_bytes(&self) -> usize {
+        self.graph.n_bytes() + self.levels.n_bytes()
+    }
+
+    /// Slides from all positions of the cluster explored last together: two for each pair of positions that one
+    /// slide joins.
+    pub fn n_slides(&self) -> u64 {
+        self.layout
+            .as_ref()
+            .map_or(0, |layout| self.graph.n_slides(&layout.lanes(&self.store)))
+    }
+
     /// Explores into the buffers.
     fn fill(&mut self, board: &Board, limit: StateLimit) -> Result<Explored, ExploreError> {
         let lot = board.lot();
@@ -245,6 +261,7 @@ impl Explorer {
             return Err(ExploreError::LotTooLarge { lot });
         }
         self.store.trim();
+        self.layout = None;
         let (layout, packed) = Layout::of_board(&mut self.store, board);
         let lanes = layout.lanes(&self.store);
         let over = |_| ExploreError::StateLimit { limit };
@@ -254,6 +271,7 @@ impl Explorer {
             .processor
             .measure(&lanes, &mut self.graph, &mut self.levels, 0)
             .map_err(over)?;
+        self.layout = Some(layout.clone());
         Ok(Explored { layout, measured })
     }
 

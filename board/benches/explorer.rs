@@ -1,0 +1,104 @@
+//! The explorer's speed, with its answers asserted while it is timed: `cargo bench -p board`.
+//!
+//! Prints, for each board and for a sample of a census, positions and slides a second and bytes a position.
+//! `cargo bench -p board -- --once` does everything once and prints no times: run under an instruction counter
+//! (`valgrind --tool=callgrind`) it gives the same number on every run, so that a slow-down of 3 % shows.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use board::census::{Census, CensusSpec, Keep, run_range};
+use board::cluster::Explorer;
+use board::{Board, Lot, StateLimit};
+
+/// Board, depth, positions, slides from all positions together.
+const BOARDS: [(&str, u16, u64); 3] = [
+    ("BBoCoooDoCEEoDAAFGHoIIFGHoJKKoLLJooo", 15, 541_934),
+    ("BooCDDBEECoFoGoAAFoGHHIJKKLoIJooLoMM", 24, 278_666),
+    ("BCDDEoBCFoEGBoFAAGHHHIoGooJIKKLLJMMo", 51, 4_780),
+];
+
+/// Every so manyth unit of the 6x6 census is counted, and what that gives.
+const STRIDE: u64 = 20_011;
+const SAMPLE_POSITIONS: u64 = 0;
+const SAMPLE_MINIMAL: u64 = 0;
+
+/// How long each is repeated.
+const TIME_EACH: Duration = Duration::from_secs(2);
+
+fn main() {
+    let is_once = std::env::args().any(|argument| argument == "--once");
+    let mut explorer = Explorer::new();
+    for (text, depth, states) in BOARDS {
+        let board = Board::parse(text).expect("a legal board");
+        let n_slides = count_slides(&mut explorer, &board);
+        let bytes = explorer.n_bytes() as f64 / states as f64;
+        let seconds = time(is_once, || {
+            let cluster = explorer
+                .explore(black_box(&board), StateLimit::DEFAULT)
+                .expect("within the limit");
+            assert_eq!(cluster.depth.map(|par| par.get()), Some(depth));
+            assert_eq!(cluster.states, states);
+        });
+        report(text, states, Some(n_slides), Some(bytes), seconds);
+    }
+    let spec = CensusSpec {
+        keep: Keep::Nothing,
+        ..CensusSpec::standard(Lot::ORDINARY, 0..=0)
+    };
+    let census = Census::new(spec).expect("a census");
+    let seconds = time(is_once, || {
+        let (mut positions, mut minimal) = (0, 0);
+        for unit in (7..census.n_units()).step_by(STRIDE as usize) {
+            let outcome = run_range(&census, unit..unit + 1, &mut explorer, &mut |_| true);
+            let outcome = outcome.expect("within the limit");
+            positions += outcome.positions();
+            minimal += outcome.minimal();
+        }
+        assert_eq!((positions, minimal), (SAMPLE_POSITIONS, SAMPLE_MINIMAL));
+    });
+    report(
+        "a census sample, with minimality",
+        SAMPLE_POSITIONS,
+        None,
+        None,
+        seconds,
+    );
+}
+
+/// Slides from all positions of a cluster together: two for each pair of positions that one joins.
+fn count_slides(explorer: &mut Explorer, board: &Board) -> u64 {
+    explorer
+        .explore(board, StateLimit::DEFAULT)
+        .expect("within the limit");
+    explorer.n_slides()
+}
+
+/// Seconds that one call takes, or nothing if it was called once only.
+fn time(is_once: bool, mut call: impl FnMut()) -> Option<f64> {
+    call();
+    if is_once {
+        return None;
+    }
+    let begun = Instant::now();
+    let mut n_calls = 0;
+    while begun.elapsed() < TIME_EACH {
+        call();
+        n_calls += 1;
+    }
+    Some(begun.elapsed().as_secs_f64() / f64::from(n_calls))
+}
+
+fn report(name: &str, positions: u64, slides: Option<u64>, bytes: Option<f64>, seconds: Option<f64>) {
+    print!("{name}: {positions} positions");
+    if let Some(seconds) = seconds {
+        print!(", {:.2} M positions/s", positions as f64 / seconds / 1e6);
+        if let Some(slides) = slides {
+            print!(", {:.1} M slides/s", slides as f64 / seconds / 1e6);
+        }
+    }
+    if let Some(bytes) = bytes {
+        print!(", {bytes:.1} bytes/position");
+    }
+    println!();
+}
