@@ -125,7 +125,8 @@ impl Store {
             while let Some(last_seen) = self.add_boards(&mut page, query, row.par, &from, look).await? {
                 if page.boards.len() == BOARDS_A_PAGE || page.n_looked_at >= MAX_LOOKED_AT {
                     let last = page.boards.last().filter(|_| page.boards.len() == BOARDS_A_PAGE);
-                    page.next = Some(last.map_or((row.par, last_seen), |last| (last.par, last.canonical.clone())));
+                    page.next =
+                        Some(last.map_or((row.par, last_seen), |last| (last.par, last.canonical.clone())));
                     break 'pars;
                 }
                 from = last_seen;
