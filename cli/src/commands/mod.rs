@@ -6,8 +6,8 @@
 
 pub(crate) mod canon;
 pub(crate) mod census;
-pub(crate) mod cluster;
 pub(crate) mod challenge;
+pub(crate) mod cluster;
 pub(crate) mod completions;
 pub(crate) mod database;
 pub(crate) mod difficulty;

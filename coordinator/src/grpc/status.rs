@@ -51,7 +51,9 @@ pub enum CallError {
 impl From<CallError> for Status {
     fn from(error: CallError) -> Status {
         match &error {
-            CallError::Wire(_) => Status::invalid_argument(error.to_string()),
+            CallError::Wire(_) | CallError::CreateHunt(CreateHuntError::Census(_)) => {
+                Status::invalid_argument(error.to_string())
+            }
             CallError::NoSession => Status::unauthenticated(error.to_string()),
             CallError::NotFound { .. } => Status::not_found(error.to_string()),
             CallError::Outdated(_) | CallError::Conflict(_) => Status::failed_precondition(error.to_string()),
@@ -70,7 +72,6 @@ impl From<CallError> for Status {
                 );
                 status
             }
-            CallError::CreateHunt(CreateHuntError::Census(_)) => Status::invalid_argument(error.to_string()),
             CallError::CreateHunt(CreateHuntError::NameTaken { .. }) => {
                 Status::already_exists(error.to_string())
             }

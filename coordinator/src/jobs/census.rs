@@ -92,11 +92,10 @@ pub async fn split(store: &Store, range: RangeToSplit, sizing: &Sizing) -> Resul
     };
     let numbered = numbered(&census);
     let middle = units.start + (units.end - units.start) / 2;
-    let mut number = hunt.next_number;
-    for half in [units.start..middle, middle..units.end] {
+    let halves = [units.start..middle, middle..units.end];
+    for (number, half) in (hunt.next_number..).zip(halves) {
         let job = insert(&mut tx, &hunt, number, &numbered, &half, sizing).await?;
         tx.insert_other_range(hunt.hunt, job, &half, None).await?;
-        number += 1;
     }
     if census.next_unit == census.n_units {
         tx.close_census(hunt.hunt).await?;

@@ -220,7 +220,9 @@ impl Tx {
                 ("nothing", None) => Keep::Nothing,
                 ("minimal", None) => Keep::Minimal,
                 ("solvable", None) => Keep::Solvable,
-                ("par", Some(par)) => Keep::ParAtLeast(Par::new(narrow("censuses", id, "keep_par", par.into())?)),
+                ("par", Some(par)) => {
+                    Keep::ParAtLeast(Par::new(narrow("censuses", id, "keep_par", par.into())?))
+                }
                 other => return Err(unreadable(format!("keep {other:?}"))),
             },
             count_unsolvable: row.count_unsolvable,
@@ -242,7 +244,12 @@ impl Tx {
     ///
     /// # Panics
     /// If the range does not begin at the next unit: the census is locked, so that is a bug.
-    pub async fn insert_range(&mut self, hunt: HuntId, number: u64, units: &Range<u64>) -> Result<JobId, StoreError> {
+    pub async fn insert_range(
+        &mut self,
+        hunt: HuntId,
+        number: u64,
+        units: &Range<u64>,
+    ) -> Result<JobId, StoreError> {
         let row = sqlx::query!(
             r#"
             WITH moved AS (
@@ -299,9 +306,12 @@ impl Tx {
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn close_census(&mut self, hunt: HuntId) -> Result<(), StoreError> {
-        sqlx::query!("UPDATE hunts SET end_number = next_number WHERE id = $1", hunt.get())
-            .execute(&mut *self.tx)
-            .await?;
+        sqlx::query!(
+            "UPDATE hunts SET end_number = next_number WHERE id = $1",
+            hunt.get()
+        )
+        .execute(&mut *self.tx)
+        .await?;
         Ok(())
     }
 
@@ -331,7 +341,11 @@ impl Tx {
 
     /// Takes the counts of a job that was just ended under its lease, and compares them with those of its twin if it
     /// has one. True: the twin's are other ones.
-    pub(super) async fn count_range(&mut self, job: JobId, counts: &RangeOutcome) -> Result<bool, StoreError> {
+    pub(super) async fn count_range(
+        &mut self,
+        job: JobId,
+        counts: &RangeOutcome,
+    ) -> Result<bool, StoreError> {
         let digest = counts.digest.to_bytes();
         sqlx::query!(
             r#"
@@ -350,7 +364,9 @@ impl Tx {
         let column = |of: fn(&board::census::ParCounts) -> u64| -> Vec<i64> {
             counts.by_par.iter().map(|counts| to_sql(of(counts))).collect()
         };
-        let pars: Vec<i16> = (0..counts.by_par.len()).map(|par| i16::try_from(par).unwrap_or(i16::MAX)).collect();
+        let pars: Vec<i16> = (0..counts.by_par.len())
+            .map(|par| i16::try_from(par).unwrap_or(i16::MAX))
+            .collect();
         sqlx::query!(
             r#"
             INSERT INTO census_counts (job_id, par, solvable, minimal, positions, minimal_positions, positions_at)

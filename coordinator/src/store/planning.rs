@@ -191,7 +191,7 @@ impl Tx {
         .fetch_optional(&mut *self.tx)
         .await?;
         match row {
-            Some(row) => self.to_plan(HuntRecord::try_from(row)?).await.map(Some),
+            Some(row) => self.waiting_jobs(HuntRecord::try_from(row)?).await.map(Some),
             None => Ok(None),
         }
     }
@@ -209,12 +209,12 @@ impl Tx {
         .fetch_optional(&mut *self.tx)
         .await?;
         match row {
-            Some(row) => self.to_plan(HuntRecord::try_from(row)?).await.map(Some),
+            Some(row) => self.waiting_jobs(HuntRecord::try_from(row)?).await.map(Some),
             None => Ok(None),
         }
     }
 
-    async fn to_plan(&mut self, hunt: HuntRecord) -> Result<HuntToPlan, StoreError> {
+    async fn waiting_jobs(&mut self, hunt: HuntRecord) -> Result<HuntToPlan, StoreError> {
         // Counted after the lock: another coordinator may have planned while this one waited for it.
         let counted = sqlx::query!(
             r#"

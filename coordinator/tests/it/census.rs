@@ -135,7 +135,9 @@ async fn a_census_of_5x5_survives_lost_workers_and_split_ranges(pool: PgPool) {
     let mut n_split = 0;
     for turn in 0.. {
         let session = workers[turn % 2];
-        let Some(mut held) = lease(&farm, session).await else { break };
+        let Some(mut held) = lease(&farm, session).await else {
+            break;
+        };
         // Every third range is lost with its worker, twice over, so that it is cut in two.
         if turn % 3 == 0 {
             for _ in 0..2 {

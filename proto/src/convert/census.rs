@@ -148,7 +148,10 @@ fn scope_from_wire(value: i32) -> Result<Scope, WireError> {
     match v1::CensusScope::try_from(value) {
         Ok(v1::CensusScope::Standard) => Ok(Scope::Standard),
         Ok(v1::CensusScope::Every) => Ok(Scope::Every),
-        Ok(v1::CensusScope::Unspecified) | Err(_) => Err(WireError::UnknownValue { field: "scope", value }),
+        Ok(v1::CensusScope::Unspecified) | Err(_) => Err(WireError::UnknownValue {
+            field: "scope",
+            value,
+        }),
     }
 }
 
@@ -217,7 +220,10 @@ pub(super) fn counts_from_wire(wire: v1::CensusCounts) -> Result<RangeOutcome, W
 
 /// The lengths of a census without weights, as a space of a hunt has them.
 pub fn even_weights(lengths: &[u8]) -> Vec<LengthWeight> {
-    lengths.iter().map(|&length| LengthWeight { length, weight: 1 }).collect()
+    lengths
+        .iter()
+        .map(|&length| LengthWeight { length, weight: 1 })
+        .collect()
 }
 
 #[cfg(test)]
@@ -238,7 +244,12 @@ mod tests {
 
     #[test]
     fn census_jobs_survive_the_wire() {
-        for keep in [Keep::Nothing, Keep::Minimal, Keep::ParAtLeast(Par::new(7)), Keep::Solvable] {
+        for keep in [
+            Keep::Nothing,
+            Keep::Minimal,
+            Keep::ParAtLeast(Par::new(7)),
+            Keep::Solvable,
+        ] {
             for scope in [Scope::Standard, Scope::Every] {
                 let spec = job(keep, scope);
                 assert_eq!(JobSpec::try_from(v1::JobSpec::from(&spec)), Ok(spec));

@@ -59,9 +59,14 @@ impl Strategy {
 
     /// The strategy of this spelling.
     pub fn parse(text: &str) -> Option<Strategy> {
-        [Strategy::Mixed, Strategy::Scatter, Strategy::Anneal, Strategy::Census]
-            .into_iter()
-            .find(|strategy| strategy.as_str() == text)
+        [
+            Strategy::Mixed,
+            Strategy::Scatter,
+            Strategy::Anneal,
+            Strategy::Census,
+        ]
+        .into_iter()
+        .find(|strategy| strategy.as_str() == text)
     }
 
     /// As the wire numbers it.

@@ -24,7 +24,8 @@ pub(crate) fn run(spec: CensusSpec, one_in: u32, n_threads: usize) -> anyhow::Re
     eprintln!("counting {} of {n_units} units", thousands(plan.n_stretches));
     let bar = ProgressBar::with_draw_target(Some(plan.n_stretches), ProgressDrawTarget::stderr_with_hz(4));
     bar.set_style(
-        ProgressStyle::with_template("{bar:40} {pos} of {len}, {eta} to go").expect("the template is well formed"),
+        ProgressStyle::with_template("{bar:40} {pos} of {len}, {eta} to go")
+            .expect("the template is well formed"),
     );
     let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build()?;
     let counted: Vec<(RangeOutcome, Duration)> = pool.install(|| {
@@ -51,8 +52,16 @@ fn print(census: &Census, plan: SamplePlan, counted: &[(RangeOutcome, Duration)]
         let values: Vec<f64> = counted.iter().map(|(outcome, _)| value(outcome) as f64).collect();
         plan.estimate(census, &values)
     };
-    let mut table = Table::new(&[("par", Align::Right), ("clusters", Align::Right), ("minimal", Align::Right)]);
-    let n_pars = counted.iter().map(|(outcome, _)| outcome.by_par.len()).max().unwrap_or(0);
+    let mut table = Table::new(&[
+        ("par", Align::Right),
+        ("clusters", Align::Right),
+        ("minimal", Align::Right),
+    ]);
+    let n_pars = counted
+        .iter()
+        .map(|(outcome, _)| outcome.by_par.len())
+        .max()
+        .unwrap_or(0);
     for par in 0..n_pars {
         let at = |outcome: &RangeOutcome| outcome.by_par.get(par).copied().unwrap_or_default();
         table.row(vec![
@@ -62,10 +71,20 @@ fn print(census: &Census, plan: SamplePlan, counted: &[(RangeOutcome, Duration)]
         ]);
     }
     let solvable = of(&RangeOutcome::solvable);
-    table.row(vec![String::from("all"), band(solvable), band(of(&RangeOutcome::minimal))]);
+    table.row(vec![
+        String::from("all"),
+        band(solvable),
+        band(of(&RangeOutcome::minimal)),
+    ]);
     println!("{table}");
-    println!("layouts with a solved position: {}", band(of(&|outcome| outcome.layouts)));
-    println!("positions of solvable clusters: {}", band(of(&RangeOutcome::positions)));
+    println!(
+        "layouts with a solved position: {}",
+        band(of(&|outcome| outcome.layouts))
+    );
+    println!(
+        "positions of solvable clusters: {}",
+        band(of(&RangeOutcome::positions))
+    );
     let seconds: Vec<f64> = counted.iter().map(|(_, took)| took.as_secs_f64()).collect();
     let time = plan.estimate(census, &seconds);
     let day = 86_400.0;
@@ -74,7 +93,9 @@ fn print(census: &Census, plan: SamplePlan, counted: &[(RangeOutcome, Duration)]
         time.value / day,
         2.0 * time.standard_error / day
     );
-    println!("(each ± holds the true number about 19 times of 20, less often where few units hold most of it)");
+    println!(
+        "(each ± holds the true number about 19 times of 20, less often where few units hold most of it)"
+    );
 }
 
 fn band(estimate: Estimate) -> String {
@@ -84,5 +105,9 @@ fn band(estimate: Estimate) -> String {
         reason = "estimates of counts; a cast of a larger float saturates"
     )]
     let whole = |value: f64| thousands(value.round() as u64);
-    format!("{} ± {}", whole(estimate.value), whole(2.0 * estimate.standard_error))
+    format!(
+        "{} ± {}",
+        whole(estimate.value),
+        whole(2.0 * estimate.standard_error)
+    )
 }

@@ -110,7 +110,10 @@ impl Arguments {
 
     fn terms(&self) -> Result<CensusTerms, UsageError> {
         if !(0.0..=100.0).contains(&self.repeats) {
-            return Err(UsageError(format!("--repeats {}, expected 0 to 100", self.repeats)));
+            return Err(UsageError(format!(
+                "--repeats {}, expected 0 to 100",
+                self.repeats
+            )));
         }
         #[expect(
             clippy::cast_possible_truncation,
@@ -127,7 +130,11 @@ impl Arguments {
     }
 
     fn spec(&self, space: &BoardSpace, terms: CensusTerms) -> CensusSpec {
-        let keep = if self.sample.is_some() { Keep::Nothing } else { terms.keep };
+        let keep = if self.sample.is_some() {
+            Keep::Nothing
+        } else {
+            terms.keep
+        };
         census_spec(space, CensusTerms { keep, ..terms }, StateLimit::DEFAULT)
     }
 
@@ -159,7 +166,11 @@ impl Arguments {
             Keep::Solvable => String::from("solvable"),
             Keep::ParAtLeast(par) => format!("par>={par}"),
         };
-        let unsolvable = if terms.count_unsolvable { ", unsolvable too" } else { "" };
+        let unsolvable = if terms.count_unsolvable {
+            ", unsolvable too"
+        } else {
+            ""
+        };
         format!(
             "census {} row {}, {walls} walls, {scope}, keeps {keep}{unsolvable}, {} of 1000 twice",
             space.lot(),

@@ -53,8 +53,16 @@ impl From<&CensusTotal> for Line {
 }
 
 /// Prints the ledger and the totals on standard output.
-pub(crate) async fn print(store: &Store, hunt: &HuntRecord, took: Duration, json: bool) -> anyhow::Result<()> {
-    let coverage = store.census_coverage(hunt.id).await?.context("the census has vanished")?;
+pub(crate) async fn print(
+    store: &Store,
+    hunt: &HuntRecord,
+    took: Duration,
+    json: bool,
+) -> anyhow::Result<()> {
+    let coverage = store
+        .census_coverage(hunt.id)
+        .await?
+        .context("the census has vanished")?;
     let totals = store.census_totals(hunt.id).await?;
     let report = Report {
         hunt: hunt.id.get(),
@@ -78,10 +86,24 @@ pub(crate) async fn print(store: &Store, hunt: &HuntRecord, took: Duration, json
 }
 
 fn for_people(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
-    let columns = ["par", "clusters", "minimal", "positions", "in minimal ones", "at this par"];
+    let columns = [
+        "par",
+        "clusters",
+        "minimal",
+        "positions",
+        "in minimal ones",
+        "at this par",
+    ];
     let mut table = Table::new(&columns.map(|column| (column, Align::Right)));
     let cells = |line: &Line| {
-        [line.solvable, line.minimal, line.positions, line.minimal_positions, line.positions_at].map(thousands)
+        [
+            line.solvable,
+            line.minimal,
+            line.positions,
+            line.minimal_positions,
+            line.positions_at,
+        ]
+        .map(thousands)
     };
     let mut all = Line {
         par: 0,
@@ -114,6 +136,10 @@ fn for_people(out: &mut impl Write, report: &Report) -> std::io::Result<()> {
     if report.counted == report.units {
         writeln!(out, "complete: no unit is missing")
     } else {
-        writeln!(out, "missing: {}\n`parforce census` with the same options goes on from here", report.missing)
+        writeln!(
+            out,
+            "missing: {}\n`parforce census` with the same options goes on from here",
+            report.missing
+        )
     }
 }

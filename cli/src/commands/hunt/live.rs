@@ -58,7 +58,12 @@ impl Live {
     }
 
     /// Shows the present state.
-    pub(super) fn show(&mut self, progress: &HuntProgress, coverage: Option<&CensusCoverage>, worker: &Progress) {
+    pub(super) fn show(
+        &mut self,
+        progress: &HuntProgress,
+        coverage: Option<&CensusCoverage>,
+        worker: &Progress,
+    ) {
         let now = Instant::now();
         self.rate.note(now, worker.counters.solvable);
         if let Some(coverage) = coverage {
@@ -98,7 +103,10 @@ impl Live {
 
     /// How much of a census is counted, and how long the rest will take if it is like what was counted last.
     fn covered(&self, coverage: &CensusCoverage) -> String {
-        let (n_counted, n_units) = (u128::from(coverage.n_counted), u128::from(coverage.n_units.max(1)));
+        let (n_counted, n_units) = (
+            u128::from(coverage.n_counted),
+            u128::from(coverage.n_units.max(1)),
+        );
         let thousandths = n_counted * 1_000 / n_units;
         let mut text = format!(
             "  {}.{} % of {} units",

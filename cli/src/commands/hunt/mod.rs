@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use coordinator::store::{HuntProgress, HuntRecord};
-use proto::convert::Strategy;
 use coordinator::{Config, Coordinator, Store};
+use proto::convert::Strategy;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;

@@ -32,7 +32,9 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let specs = files::read_plan(arguments.plan.as_deref())?.levels();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(arguments.threads).build()?;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(arguments.threads)
+        .build()?;
     let (entries, tally) = pool.install(|| find(&specs))?;
     eprintln!(
         "{} attempts, {} meet their ranges, {} kept for {}",
@@ -53,19 +55,33 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         let path = arguments.out.join(spec.file_stem()).with_extension("json");
         std::fs::write(&path, level.spell()).with_context(|| path.display().to_string())?;
     }
-    println!("{} in {}", counted(levels.len() as u64, "level"), arguments.out.display());
+    println!(
+        "{} in {}",
+        counted(levels.len() as u64, "level"),
+        arguments.out.display()
+    );
     Ok(Outcome::Done)
 }
 
 /// The candidates of every level and seed, whatever thread finds which.
 fn find(specs: &[LevelSpec]) -> anyhow::Result<(Vec<Entry>, Tally)> {
-    let tasks: Vec<(usize, u64)> =
-        specs.iter().enumerate().flat_map(|(level, spec)| spec.seeds.map(|seed| (level, seed))).collect();
+    let tasks: Vec<(usize, u64)> = specs
+        .iter()
+        .enumerate()
+        .flat_map(|(level, spec)| spec.seeds.map(|seed| (level, seed)))
+        .collect();
     let found: Vec<(Option<Entry>, Tally)> = tasks
         .into_par_iter()
         .map(|(level, seed)| {
             let (candidate, tally) = candidate(&specs[level].template, seed)?;
-            Ok((candidate.map(|candidate| Entry { level, seed, candidate }), tally))
+            Ok((
+                candidate.map(|candidate| Entry {
+                    level,
+                    seed,
+                    candidate,
+                }),
+                tally,
+            ))
         })
         .collect::<anyhow::Result<_>>()?;
     let mut total = Tally::default();

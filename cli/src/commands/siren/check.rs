@@ -40,7 +40,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         match files::read_level(&file)? {
             Err(why) => fault(&name, &why),
             Ok(level) => {
-                check_level(&level, &plan).iter().for_each(|why| fault(&name, why));
+                check_level(&level, &plan)
+                    .iter()
+                    .for_each(|why| fault(&name, why));
                 levels.push((name, level));
             }
         }
@@ -53,6 +55,14 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     for (name, why) in coverage(named(), wanted) {
         fault(name.as_deref().unwrap_or("plan"), &why);
     }
-    eprintln!("{}, {}", counted(levels.len() as u64, "level"), counted(n_faults, "fault"));
-    Ok(if n_faults == 0 { Outcome::Done } else { Outcome::Refused })
+    eprintln!(
+        "{}, {}",
+        counted(levels.len() as u64, "level"),
+        counted(n_faults, "fault")
+    );
+    Ok(if n_faults == 0 {
+        Outcome::Done
+    } else {
+        Outcome::Refused
+    })
 }

@@ -73,7 +73,9 @@ fn spec(arguments: &Arguments) -> anyhow::Result<LevelSpec> {
         });
     }
     let (Some(world), Some(number)) = (arguments.world, arguments.level) else {
-        bail!(UsageError("name a level of the plan (--world, --level) or a template (--template)".to_owned()));
+        bail!(UsageError(
+            "name a level of the plan (--world, --level) or a template (--template)".to_owned()
+        ));
     };
     let mut levels = files::read_plan(arguments.plan.as_deref())?.levels().into_iter();
     let spec = levels.find(|spec| spec.world_number == world && spec.number == number);

@@ -40,9 +40,18 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         }
     };
     let mut state = State::start(&level.jam);
-    for text in arguments.played.split(',').map(str::trim).filter(|text| !text.is_empty()) {
-        let action: Action = text.parse().map_err(|why| UsageError(format!("--played: {why}")))?;
-        state.play(&level.jam, action).with_context(|| format!("--played: `{action}` is not legal there"))?;
+    for text in arguments
+        .played
+        .split(',')
+        .map(str::trim)
+        .filter(|text| !text.is_empty())
+    {
+        let action: Action = text
+            .parse()
+            .map_err(|why| UsageError(format!("--played: {why}")))?;
+        state
+            .play(&level.jam, action)
+            .with_context(|| format!("--played: `{action}` is not legal there"))?;
     }
     let hint = hint(&Blockers::new(&level.jam), &state);
     if arguments.json {
@@ -56,7 +65,12 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
 fn as_json(hint: &Hint) -> serde_json::Value {
     match hint {
         Hint::Clear(escape) => json!({ "clear": escape }),
-        Hint::Play { action, escape, moves_left, frees } => {
+        Hint::Play {
+            action,
+            escape,
+            moves_left,
+            frees,
+        } => {
             json!({ "move": action.to_string(), "escape": escape, "moves_left": moves_left, "frees": frees })
         }
         Hint::Hopeless(answer) => json!({ "hopeless": reasons(answer) }),
@@ -66,7 +80,12 @@ fn as_json(hint: &Hint) -> serde_json::Value {
 fn for_people(hint: &Hint) -> String {
     match hint {
         Hint::Clear(escape) => format!("the {escape} lane is clear: drive"),
-        Hint::Play { action, escape, moves_left, frees } => {
+        Hint::Play {
+            action,
+            escape,
+            moves_left,
+            frees,
+        } => {
             format!("{action}  ({escape}, {moves_left} to go, frees {frees})")
         }
         Hint::Hopeless(answer) => format!("no way out any more: {}", reasons(answer).join("; ")),
@@ -74,5 +93,9 @@ fn for_people(hint: &Hint) -> String {
 }
 
 fn reasons(answer: &siren::closure::Answer) -> Vec<String> {
-    answer.escapes.iter().filter_map(|verdict| verdict.as_ref().err().map(ToString::to_string)).collect()
+    answer
+        .escapes
+        .iter()
+        .filter_map(|verdict| verdict.as_ref().err().map(ToString::to_string))
+        .collect()
 }

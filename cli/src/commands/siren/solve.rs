@@ -60,7 +60,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
 }
 
 fn as_json(name: &str, jam: &Jam, blockers: &Blockers, answer: &Answer) -> Value {
-    let rating = answer.optimum().map(|optimum| Rating::new(jam, blockers, optimum));
+    let rating = answer
+        .optimum()
+        .map(|optimum| Rating::new(jam, blockers, optimum));
     json!({
         "file": name,
         "par": answer.par(),
