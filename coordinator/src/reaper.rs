@@ -63,7 +63,10 @@ pub async fn reap(store: &Store, config: &Config, work: &Notify) -> Result<(), S
     }
     for range in store.ranges_to_split().await? {
         if census::split(store, range, &config.sizing).await? {
-            info!(job.id = range.job.get(), "a range that failed twice was cut in two");
+            info!(
+                job.id = range.job.get(),
+                "a range that failed twice was cut in two"
+            );
             work.notify_waiters();
         }
     }

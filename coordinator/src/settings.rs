@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Default, Args, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 struct Settings {
-    /// Database, e.g. postgres://parforce@localhost/parforce
+    /// Database, e.g. <postgres://parforce@localhost/parforce>
     #[arg(
         long,
         env = "PARFORCE_DATABASE_URL",
@@ -207,15 +207,16 @@ impl Settings {
                     .map(str::to_owned),
             );
         }
-        let header = self
-            .proxy_user_header
-            .clone()
-            .or(file.proxy_user_header.clone());
+        let header = self.proxy_user_header.clone().or(file.proxy_user_header.clone());
         Ok(AccessRules {
             tokens: rules.iter().map(|rule| rule.parse()).collect::<Result<_, _>>()?,
             proxy: header.map(|header| ProxyRule {
                 header: header.to_ascii_lowercase(),
-                from: self.proxy_from.clone().or(file.proxy_from.clone()).unwrap_or_default(),
+                from: self
+                    .proxy_from
+                    .clone()
+                    .or(file.proxy_from.clone())
+                    .unwrap_or_default(),
                 operators: self
                     .proxy_operators
                     .clone()

@@ -1,10 +1,10 @@
 //! Hunts: what operators ask for, and how far each is.
 
 use board::Par;
-use board::geometry::Lot;
-use board::space::{BoardSpace, LengthWeight, SpaceFields};
 use board::StateLimit;
 use board::census::Census;
+use board::geometry::Lot;
+use board::space::{BoardSpace, LengthWeight, SpaceFields};
 use proto::convert::{NewHunt, Strategy, census_spec};
 use proto::ids::HuntId;
 use thiserror::Error;

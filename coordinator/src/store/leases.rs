@@ -186,7 +186,11 @@ impl Store {
         {
             let event = EventToWrite {
                 job: Some(claim.job),
-                ..EventToWrite::new("coordinator", EventKind::JobFailed, "counted twice with different results")
+                ..EventToWrite::new(
+                    "coordinator",
+                    EventKind::JobFailed,
+                    "counted twice with different results",
+                )
             };
             tx.write_event(&event).await?;
         }
