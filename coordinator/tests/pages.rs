@@ -254,6 +254,21 @@ async fn a_live_page_is_a_snapshot_then_changes_and_ends_with_the_coordinator(po
 }
 
 #[sqlx::test(migrations = false)]
+async fn a_live_page_can_be_polled_where_streams_do_not_get_through(pool: PgPool) {
+    let farm = Farm::start(pool).await;
+    farm.create_hunt("polled").await;
+    let answer = ask(&farm, &get("/live?page=%2Fevents&once=1", "")).await;
+    let blocks: serde_json::Value =
+        serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1.trim()).unwrap();
+    assert!(blocks["events"].as_str().unwrap().contains("polled"), "{blocks}");
+    assert!(blocks["as-of"].as_str().unwrap().contains("UTC"), "{blocks}");
+    for path in ["/live", "/live?page=%2Fnothing", "/live?page=%2Fhunts%2F99&once=1"] {
+        assert_eq!(status(&ask(&farm, &get(path, "")).await), 404, "{path}");
+    }
+    farm.stop().await;
+}
+
+#[sqlx::test(migrations = false)]
 async fn samples_are_taken_once_however_many_coordinators_there_are(pool: PgPool) {
     let store = Store::from_pool(pool.clone());
     store.migrate().await.unwrap();
