@@ -262,7 +262,11 @@ async fn a_live_page_can_be_polled_where_streams_do_not_get_through(pool: PgPool
         serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1.trim()).unwrap();
     assert!(blocks["events"].as_str().unwrap().contains("polled"), "{blocks}");
     assert!(blocks["as-of"].as_str().unwrap().contains("UTC"), "{blocks}");
-    for path in ["/live", "/live?page=%2Fnothing", "/live?page=%2Fhunts%2F99&once=1"] {
+    for path in [
+        "/live",
+        "/live?page=%2Fnothing",
+        "/live?page=%2Fhunts%2F99&once=1",
+    ] {
         assert_eq!(status(&ask(&farm, &get(path, "")).await), 404, "{path}");
     }
     farm.stop().await;
