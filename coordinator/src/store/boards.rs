@@ -54,7 +54,7 @@ pub struct BoardFilter {
 }
 
 impl BoardFilter {
-    fn lot_to_sql(&self) -> (Option<i16>, Option<i16>) {
+    pub(super) fn lot_to_sql(&self) -> (Option<i16>, Option<i16>) {
         (
             self.lot.map(|lot| lot.width().into()),
             self.lot.map(|lot| lot.height().into()),
@@ -180,7 +180,7 @@ impl Store {
         Ok(n_boards)
     }
 
-    async fn pars_falling(&self, filter: &BoardFilter) -> Result<Vec<ParCount>, StoreError> {
+    pub(super) async fn pars_falling(&self, filter: &BoardFilter) -> Result<Vec<ParCount>, StoreError> {
         let mut counts = self.par_distribution(filter.lot).await?;
         counts.retain(|count| {
             filter.least_par.is_none_or(|least| count.par >= least)
@@ -364,16 +364,16 @@ impl Columns {
 }
 
 /// A row of `boards`, without its batch.
-struct SqlBoard {
-    par: i16,
-    canonical: String,
-    lot_width: i16,
-    lot_height: i16,
-    exit_row: i16,
-    n_vehicles: i16,
-    n_walls: i16,
-    n_states: i64,
-    minimal: Option<bool>,
+pub(super) struct SqlBoard {
+    pub(super) par: i16,
+    pub(super) canonical: String,
+    pub(super) lot_width: i16,
+    pub(super) lot_height: i16,
+    pub(super) exit_row: i16,
+    pub(super) n_vehicles: i16,
+    pub(super) n_walls: i16,
+    pub(super) n_states: i64,
+    pub(super) minimal: Option<bool>,
 }
 
 impl TryFrom<SqlBoard> for BoardRow {
