@@ -98,7 +98,10 @@ fn lots_that_are_not_square_are_counted_as_plain_search_counts_them() {
         while let Some(board) = left.iter().next().cloned() {
             let cluster = crate::plain::cluster(&board);
             for position in crate::plain::reachable(&board) {
-                assert!(left.remove(&position), "a cluster of {lot} overlaps another one");
+                assert!(
+                    left.remove(&in_order(&position)),
+                    "a cluster of {lot} overlaps another one"
+                );
             }
             match cluster.is_minimal {
                 None => unsolvable += 1,
@@ -120,6 +123,13 @@ fn lots_that_are_not_square_are_counted_as_plain_search_counts_them() {
         );
         assert_eq!(outcome.minimal(), minimal, "{lot}");
     }
+}
+
+/// The position with its vehicles in one order, whatever board it was reached from: equal positions are equal boards.
+fn in_order(board: &Board) -> Board {
+    let mut vehicles = board.vehicles().to_vec();
+    vehicles[1..].sort_by_key(|vehicle| vehicle.first_square(board.lot()));
+    Board::new(board.lot(), vehicles, board.walls()).expect("the same position")
 }
 
 /// Every legal board without walls, with vehicles of 2 and 3 and a hero of 2 in the usual exit row.

@@ -54,7 +54,7 @@ pub async fn plan(tx: &mut Tx, hunt: &HuntToPlan, sizing: &Sizing, n_wanted: u32
             break;
         }
         let size = n_units(measured, &census, sizing);
-        let units = at..census.n_units.min(at.saturating_add(size));
+        let units = at..end_of_range(&numbered, at, size);
         at = units.end;
         let job = insert(tx, hunt, number, &numbered, &units, sizing).await?;
         let first = tx.insert_range(hunt.hunt, job, &units).await?;
@@ -102,6 +102,24 @@ pub async fn split(store: &Store, range: RangeToSplit, sizing: &Sizing) -> Resul
     }
     tx.commit().await?;
     Ok(true)
+}
+
+/// Where a range of about so many units ends: between units that are alike, see [`Census::first_unit_alike`].
+fn end_of_range(census: &Census, first: u64, size: u64) -> u64 {
+    let end = first.saturating_add(size);
+    if end >= census.n_units() {
+        return census.n_units();
+    }
+    let before = census.first_unit_alike(end);
+    if before > first {
+        return before;
+    }
+    // All of them are alike: as many more as there are.
+    let mut end = end;
+    while end < census.n_units() && census.first_unit_alike(end) <= first {
+        end += 1;
+    }
+    end
 }
 
 fn numbered(census: &CensusToPlan) -> Arc<Census> {

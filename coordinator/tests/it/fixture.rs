@@ -23,7 +23,7 @@ use uuid::Uuid;
 /// The hardest 6x6 board without walls, par 51: the representative of its cluster of 4,780 positions.
 pub(crate) const HARDEST: &str = "BCCoDoBEFoDGBEFAAGHHHIoGooJIKKLLJMMo";
 
-pub(crate) const TTL: Duration = Duration::from_secs(60);
+pub(crate) const TTL: Duration = Duration::from_mins(1);
 
 pub(crate) struct Farm {
     pub(crate) store: Store,

@@ -160,7 +160,7 @@ async fn a_hunt_of_three_jobs_is_done_when_they_are(pool: PgPool) {
 async fn a_hunt_is_done_when_its_time_is_up_and_its_time_stands_still_in_a_pause(pool: PgPool) {
     let farm = Farm::new(pool);
     let budget = Budget {
-        time: Some(Duration::from_secs(600)),
+        time: Some(Duration::from_mins(10)),
         ..Budget::default()
     };
     let hunt = farm
