@@ -20,8 +20,8 @@ const BOARDS: [(&str, u16, u64); 3] = [
 
 /// Every so manyth unit of the 6x6 census is counted, and what that gives.
 const STRIDE: u64 = 20_011;
-const SAMPLE_POSITIONS: u64 = 0;
-const SAMPLE_MINIMAL: u64 = 0;
+const SAMPLE_POSITIONS: u64 = 5_285_234;
+const SAMPLE_MINIMAL: u64 = 38;
 
 /// How long each is repeated.
 const TIME_EACH: Duration = Duration::from_secs(2);
