@@ -1,4 +1,6 @@
 //! `parforce pack`, `challenge`, `difficulty`, `stats` on a database of reference boards.
+
+#![expect(clippy::format_collect, reason = "lines of a test file; speed is no matter")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod common;
@@ -94,13 +96,9 @@ fn a_pack_is_built_checked_and_drawn_and_every_fault_is_found() {
     assert_eq!(twice, "level 2: the same puzzle as level 1\n");
     // A good board that this database does not have.
     let stranger = tampered(&|l| {
-        let [board, par, vehicles, states] = [
-            "oooooooooBooAAoBoooooooooooooooooooo".into(),
-            2.into(),
-            2.into(),
-            0.into(),
-        ];
-        l[0] = serde_json::json!({"level": 1, "board": board as Value, "par": par as Value, "vehicles": vehicles as Value, "states": states as Value});
+        l[0] = serde_json::json!({
+            "level": 1, "board": "oooooooooBooAAoBoooooooooooooooooooo", "par": 2, "vehicles": 2, "states": 0,
+        });
     });
     assert!(
         stranger.contains("level 1: the board is not in the database"),

@@ -194,10 +194,12 @@ impl Postgres {
     pub(crate) fn open(options: &Options) -> Result<Postgres, OpenError> {
         Account::check_before_making(&options.data)?;
         let folder = Folder::open(&options.data)?;
+        // Installing PostgreSQL may bring the user that the server then runs as, so this comes first.
+        let programs = find_programs(options, &folder)?;
         let account = Account::of(&folder)?;
         account.check_can_enter(folder.path())?;
+        account.check_can_enter(programs.folder())?;
         folder.hand_over(&account)?;
-        let programs = find_programs(options, &folder, &account)?;
         let socket_folder = socket::choose(&folder, &account)?;
 
         let lock = match OwnerLock::acquire(&folder, &account)? {
@@ -329,7 +331,7 @@ impl Drop for Postgres {
 }
 
 /// The programs to use: of the data folder's version where it has one, else the newest, else freshly installed.
-fn find_programs(options: &Options, folder: &Folder, account: &Account) -> Result<Programs, OpenError> {
+fn find_programs(options: &Options, folder: &Folder) -> Result<Programs, OpenError> {
     let wanted = folder.made_by();
     match programs::find(options.programs.as_deref(), wanted.as_deref(), folder) {
         Err(OpenError::NoPrograms) if options.may_install && install::is_possible() => {
@@ -338,10 +340,6 @@ fn find_programs(options: &Options, folder: &Folder, account: &Account) -> Resul
         }
         found => found,
     }
-    .and_then(|programs| {
-        account.check_can_enter(programs.folder())?;
-        Ok(programs)
-    })
 }
 
 /// A path as one word of a shell command line.
