@@ -4,6 +4,12 @@
 //! `cargo bench -p board -- --once` does everything once and prints no times: run under an instruction counter
 //! (`valgrind --tool=callgrind`) it gives the same number on every run, so that a slow-down of 3 % shows.
 
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "figures for people, of counts far below 2^52"
+)]
+
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -37,7 +43,7 @@ fn main() {
             let cluster = explorer
                 .explore(black_box(&board), StateLimit::DEFAULT)
                 .expect("within the limit");
-            assert_eq!(cluster.depth.map(|par| par.get()), Some(depth));
+            assert_eq!(cluster.depth.map(board::Par::get), Some(depth));
             assert_eq!(cluster.states, states);
         });
         report(text, states, Some(n_slides), Some(bytes), seconds);

@@ -64,15 +64,8 @@ impl Listing {
         }
     }
 
-    fn count_of(&self, solution: &[(Board, Slide)], vehicle: usize) -> usize {
-        solution
-            .iter()
-            .filter(|(_, slide)| slide.vehicle == vehicle)
-            .count()
-    }
-
     fn vehicles_sliding(&self, n_vehicles: usize, times: usize) -> u32 {
-        let always = |&v: &usize| self.solutions.iter().all(|s| self.count_of(s, v) >= times);
+        let always = |&v: &usize| self.solutions.iter().all(|s| count_of(s, v) >= times);
         (0..n_vehicles).filter(always).count() as u32
     }
 
@@ -287,4 +280,12 @@ fn a_cluster_larger_than_the_limit_is_refused() {
         measured.n_solutions > 1 && measured.n_repeat_movers > 5,
         "{measured:?}"
     );
+}
+
+/// How often a vehicle slides in a solution.
+fn count_of(solution: &[(Board, Slide)], vehicle: usize) -> usize {
+    solution
+        .iter()
+        .filter(|(_, slide)| slide.vehicle == vehicle)
+        .count()
 }

@@ -144,6 +144,10 @@ fn create(new: &New) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "closures are made where this is called"
+)]
 fn act(
     which: &Which,
     done: &str,

@@ -15,7 +15,7 @@ use crate::output::{counted, thousands};
 /// Rates are means over so long.
 const WINDOW: Duration = Duration::from_secs(15);
 /// Units of a census come in ranges of a minute or more.
-const CENSUS_WINDOW: Duration = Duration::from_secs(600);
+const CENSUS_WINDOW: Duration = Duration::from_mins(10);
 /// How often a line is printed where there is no terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -117,7 +117,9 @@ impl Live {
         let per_second = self.counted.per_second();
         if per_second > 0 && coverage.n_counted < coverage.n_units {
             let left = Duration::from_secs((coverage.n_units - coverage.n_counted) / per_second);
-            text.push_str(&format!(", about {} to go", clock(left)));
+            text += ", about ";
+            text += &clock(left);
+            text += " to go";
         }
         text
     }

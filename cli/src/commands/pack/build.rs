@@ -20,6 +20,7 @@ use crate::store::OpenStore;
 const DIFFICULTY_LIMIT: StateLimit = StateLimit::new(20_000_000);
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(super) struct Arguments {
     /// How many levels
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]

@@ -54,12 +54,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         .collect();
     let boards = boards.map_err(UsageError)?;
     let sheets = lay_out(&pack.levels, &boards, arguments.columns);
-    match &arguments.out {
-        Some(path) => sheet::save(&sheets, path, arguments.format)?,
-        None => {
-            let bytes = sheet::encode(&sheets, arguments.format.unwrap_or(Format::Svg))?;
-            std::io::stdout().lock().write_all(&bytes)?;
-        }
+    if let Some(path) = &arguments.out {
+        sheet::save(&sheets, path, arguments.format)?;
+    } else {
+        let bytes = sheet::encode(&sheets, arguments.format.unwrap_or(Format::Svg))?;
+        std::io::stdout().lock().write_all(&bytes)?;
     }
     Ok(Outcome::Done)
 }

@@ -40,9 +40,9 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         match files::read_level(&file)? {
             Err(why) => fault(&name, &why),
             Ok(level) => {
-                check_level(&level, &plan)
-                    .iter()
-                    .for_each(|why| fault(&name, why));
+                for why in check_level(&level, &plan) {
+                    fault(&name, &why);
+                }
                 levels.push((name, level));
             }
         }
