@@ -21,7 +21,7 @@ pub const MIN_VEHICLE_LENGTH: u8 = 2;
 /// when the board was parsed, and still that order after they have moved.
 ///
 /// Two boards are equal if lot, walls and vehicles (in their order) are equal: letters are names, not part of
-/// the position. Whether two boards are the same puzzle is a question to their [`Canonical`].
+/// the position. Whether two boards are the same puzzle is a question to their [`Canonical`](crate::Canonical).
 ///
 /// ```
 /// use board::{Axis, Board, Lot, Squares, Vehicle};

@@ -14,7 +14,7 @@ pub const MAX_SLOTS: u32 = 64;
 /// The longest worker name, in characters: the contract's limit.
 pub const MAX_NAME_CHARS: usize = 100;
 
-/// The settings of a worker; [`check`](Config::check) is called by [`run`](crate::run).
+/// The settings of a worker; [`check`](Config::check) is called by [`run`](crate::run()).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The coordinator's address, such as `http://127.0.0.1:7400`.

@@ -1,8 +1,8 @@
 //! Clusters: all positions reachable from a position, how far each is from a solved one, and the board that
 //! stands for them all.
 //!
-//! This module decides what is asked of a cluster. How positions are held and walked over is in [`boxes`],
-//! the searches in [`distances`]. It knows nothing about where boards come from or go to.
+//! This module decides what is asked of a cluster. How positions are held and walked over is in `boxes`,
+//! the searches in `distances`. It knows nothing about where boards come from or go to.
 
 mod archive;
 mod bits;

@@ -3,6 +3,10 @@
     clippy::doc_markdown,
     reason = "documents of arguments are help texts, printed as they stand"
 )]
+#![allow(
+    rustdoc::broken_intra_doc_links,
+    reason = "as above: brackets in them are brackets; rustc alone does not see this lint, so it cannot be expected"
+)]
 
 pub(crate) mod canon;
 pub(crate) mod census;
