@@ -85,7 +85,7 @@ fn main() -> ExitCode {
         Command::Workers(arguments) => commands::workers::run(&arguments),
         Command::Events(arguments) => commands::events::run(&arguments),
         Command::Top(arguments) => commands::top::run(&arguments),
-        Command::Completions(arguments) => Ok(commands::completions::run(&arguments, Arguments::command())),
+        Command::Completions(arguments) => commands::completions::run(&arguments, Arguments::command()),
         Command::Database(arguments) => commands::database::run(&arguments),
         Command::Siren(arguments) => commands::siren::run(&arguments),
         Command::Sql(arguments) => commands::sql::run(&arguments),

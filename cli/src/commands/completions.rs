@@ -1,5 +1,7 @@
 //! `parforce completions`: what a shell needs to complete commands and options.
 
+use std::io::Write;
+
 use clap_complete::Shell;
 
 use super::Outcome;
@@ -17,7 +19,10 @@ pub(crate) struct Arguments {
     shell: Shell,
 }
 
-pub(crate) fn run(arguments: &Arguments, mut command: clap::Command) -> Outcome {
-    clap_complete::generate(arguments.shell, &mut command, "parforce", &mut std::io::stdout());
-    Outcome::Done
+pub(crate) fn run(arguments: &Arguments, mut command: clap::Command) -> anyhow::Result<Outcome> {
+    // Into memory first: a reader that has gone (`| head`) is no failure of ours, and the generator would panic.
+    let mut text = Vec::new();
+    clap_complete::generate(arguments.shell, &mut command, "parforce", &mut text);
+    std::io::stdout().write_all(&text)?;
+    Ok(Outcome::Done)
 }
