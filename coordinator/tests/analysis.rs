@@ -293,7 +293,12 @@ async fn a_reserved_board_is_nowhere_to_be_seen_until_it_is_revealed(pool: PgPoo
         matches!(yesterday, Err(ReserveError::NotToCome(_))),
         "{yesterday:?}"
     );
-    let other = found[0].par;
+    // Only boards that are, or may be, minimal are taken.
+    let other = found
+        .iter()
+        .find(|found| found.par != par && found.minimal != Some(false))
+        .unwrap()
+        .par;
     store.reserve_challenge(&reservation(other, day)).await.unwrap();
     let taken = store.reserve_challenge(&reservation(other, day)).await;
     assert!(matches!(taken, Err(ReserveError::Taken { .. })), "{taken:?}");

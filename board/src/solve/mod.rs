@@ -1,8 +1,8 @@
 //! Solving: par, and a shortest solution, exact for every lot.
 //!
 //! Breadth-first from the board as it stands, until the first solved position. Memory is bounded by the
-//! [`StateLimit`]: 11 to 43 bytes a position for ordinary lots up to the largest, so a few GiB for the boards of
-//! 9x9 with tens of millions of positions. A search that reaches the limit says so.
+//! [`StateLimit`]: some 40 bytes a position at the peak (a board of 9x9 with 26 million positions took 1.1 GiB),
+//! up to twice that for the longest keys of 16x16. A search that reaches the limit says so.
 
 mod lanes;
 mod space;

@@ -319,11 +319,11 @@ async fn a_full_prover_sends_batches_away(pool: PgPool) {
         best_par: None,
     };
     // Polled once, the first is on the pool and holds the only place until its answer was made.
-    let first = prover.judge(vec![stated(HARDEST); 200], case);
+    let first = prover.judge(vec![stated(HARDEST); 10_000], case);
     let mut first = Box::pin(first);
     tokio::select! {
         biased;
-        _ = &mut first => panic!("200 proofs are not made within one poll"),
+        _ = &mut first => panic!("10,000 proofs are not made within one poll"),
         () = std::future::ready(()) => {}
     }
     let error = coordinator::submit::submit(
