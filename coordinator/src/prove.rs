@@ -125,9 +125,10 @@ impl Prover {
                 .par_iter()
                 .map(|stated| inner.judge_one(stated, case))
                 .collect();
+            // Before the answer: whoever has it may come with the next batch at once.
+            drop(permit);
             // Nobody waits any more if the call was given up; it will be repeated.
             let _ = answer.send((boards, verdicts));
-            drop(permit);
         });
         Ok(answered
             .await

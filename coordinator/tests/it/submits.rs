@@ -310,7 +310,6 @@ async fn records_are_proved_even_where_nothing_else_is(pool: PgPool) {
 #[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
 async fn a_full_prover_sends_batches_away(pool: PgPool) {
     let mut farm = Farm::new(pool);
-    let (session, lease) = farm.leased().await;
     farm.config.proving.max_batches = 1;
     let prover = coordinator::Prover::start(farm.config.proving).unwrap();
     let case = coordinator::prove::Case {
@@ -319,19 +318,20 @@ async fn a_full_prover_sends_batches_away(pool: PgPool) {
         best_par: None,
     };
     // Polled once, the first is on the pool and holds the only place until its answer was made.
-    let first = prover.judge(vec![stated(HARDEST); 10_000], case);
+    let first = prover.judge(vec![stated(HARDEST); 1_000], case);
     let mut first = Box::pin(first);
     tokio::select! {
         biased;
-        _ = &mut first => panic!("10,000 proofs are not made within one poll"),
+        _ = &mut first => panic!("1,000 proofs are not made within one poll"),
         () = std::future::ready(()) => {}
     }
-    let error = coordinator::submit::submit(
-        &farm.store,
-        &prover,
-        3,
-        batch(session, &lease, vec![stated(HARDEST)]),
+    let refused = prover.judge(vec![stated(HARDEST)], case).await;
+    assert_eq!(
+        refused.map(|_| ()),
+        Err(coordinator::prove::Busy { n_batches: 1 })
     );
-    assert!(matches!(error.await, Err(SubmitError::Busy(_))));
+    // Once that answer was made there is room again.
     first.await.unwrap();
+    let (_, verdicts) = prover.judge(vec![stated(HARDEST)], case).await.unwrap();
+    assert!(verdicts[0].is_ok());
 }
