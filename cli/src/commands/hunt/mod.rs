@@ -210,6 +210,8 @@ async fn start(arguments: &FarmArguments, spool: &Path, store: Store) -> anyhow:
     let mut config = Config::embedded();
     if let Some(listen) = arguments.listen {
         config.listen = listen;
+        // Strangers may join: everything they hand in is proved again. A worker in this process is this program.
+        config.proving.share = 1.0;
     }
     config.web = Some(arguments.web.unwrap_or_else(usual_web_address));
     let coordinator = Coordinator::start(config, store, CancellationToken::new()).await?;
