@@ -21,7 +21,7 @@ use board::space::SpaceError;
 use thiserror::Error;
 
 pub use boards::{Ack, Batch, Rejection, StatedBoard};
-pub use census::{ALL_REPEATED, CensusTerms, census_spec, even_weights};
+pub use census::{ALL_REPEATED, CensusTerms, census_spec};
 pub use endings::{Completion, Release};
 pub use leases::{Acquire, Beat, Lease, LeaseBeat, LeaseOrder};
 pub use names::{Directive, JobKind, LeaseAction, LeaseOutcome, RejectCode, ReleaseReason};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use board::census::{Census, CensusDigest, CensusJob, CensusSpec, Keep, ParCounts, RangeOutcome, Scope};
 use board::job::Frame;
-use board::space::{BoardSpace, LengthWeight, SpaceFields};
+use board::space::{BoardSpace, SpaceFields};
 use board::{Par, StateLimit};
 
 use super::spec::space_from_wire;
@@ -216,14 +216,6 @@ pub(super) fn counts_from_wire(wire: v1::CensusCounts) -> Result<RangeOutcome, W
         digest: CensusDigest::from_bytes(digest),
         ..RangeOutcome::default()
     })
-}
-
-/// The lengths of a census without weights, as a space of a hunt has them.
-pub fn even_weights(lengths: &[u8]) -> Vec<LengthWeight> {
-    lengths
-        .iter()
-        .map(|&length| LengthWeight { length, weight: 1 })
-        .collect()
 }
 
 #[cfg(test)]
