@@ -107,4 +107,4 @@ pub use vehicle::Vehicle;
 /// The version of everything that decides a job's result, part of every job's identity.
 ///
 /// It changes whenever the same specification could give another result.
-pub const ENGINE: &str = "parforce-1";
+pub const ENGINE: &str = "parforce-2";

@@ -160,6 +160,12 @@ impl CensusSpec {
         }
     }
 
+    /// Whether mirror images of its boards, top to bottom, are of the census too: the exit is in the middle. Both are
+    /// counted, but one is explored.
+    pub fn has_mirror_images(&self) -> bool {
+        2 * self.exit_row + 1 == self.lot.height()
+    }
+
     fn check(&self) -> Result<(), CensusError> {
         let lot = self.lot;
         if usize::from(lot.width().max(lot.height())) > MAX_LANE {

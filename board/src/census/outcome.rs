@@ -36,7 +36,7 @@ pub struct RangeOutcome {
     /// Digest of the minimal clusters, whatever the order.
     pub digest: CensusDigest,
     /// The boards to keep, sorted by (par, canonical spelling). The two mirror images of a cluster are counted
-    /// apart but are the same board.
+    /// as two but are the same board.
     pub boards: Vec<Found>,
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::board::Board;
 use crate::census::{Census, Choices, Keep, RangeOutcome, UNIT_COLUMNS};
 use crate::cluster::{ClusterView, ExploreError, Explorer, Found, Visit};
-use crate::geometry::{Axis, Squares};
+use crate::geometry::{Axis, Lot, Squares};
 use crate::lane::MAX_LANE;
 use crate::layout::Layout;
 use crate::packed::Packed;
@@ -26,6 +26,31 @@ pub fn run_range(
     explorer: &mut Explorer,
     go_on: &mut dyn FnMut(&RangeOutcome) -> bool,
 ) -> Result<RangeOutcome, ExploreError> {
+    let images = if census.spec.has_mirror_images() {
+        Images::Together
+    } else {
+        Images::Apart
+    };
+    run_range_with(census, range, explorer, images, go_on)
+}
+
+/// How a layout and its mirror image are counted, where both are of the census.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Images {
+    /// Each by itself.
+    Apart,
+    /// The clusters of one answer for those of the other.
+    Together,
+}
+
+/// [`run_range`] with the images counted either way; the sums over all units are the same.
+pub(super) fn run_range_with(
+    census: &Census,
+    range: Range<u64>,
+    explorer: &mut Explorer,
+    images: Images,
+    go_on: &mut dyn FnMut(&RangeOutcome) -> bool,
+) -> Result<RangeOutcome, ExploreError> {
     assert!(
         range.end <= census.n_units(),
         "range {range:?} reaches past the census"
@@ -33,6 +58,7 @@ pub fn run_range(
     let mut run = Run {
         census,
         explorer,
+        images,
         outcome: RangeOutcome {
             units: range.start..range.start,
             ..RangeOutcome::default()
@@ -72,6 +98,7 @@ struct LaneChoices {
 struct Run<'a> {
     census: &'a Census,
     explorer: &'a mut Explorer,
+    images: Images,
     outcome: RangeOutcome,
     /// Rows of the unit before.
     rows: [u32; MAX_LANE],
@@ -86,6 +113,8 @@ struct Filling<'a> {
     columns: [u32; MAX_LANE],
     hero_index: usize,
     walls: Squares,
+    /// The walls of the mirror images that its clusters are counted for too.
+    image: Option<Squares>,
     /// What each row's arrangement must be among for a position to count as a start.
     must: [u16; MAX_LANE],
     lanes: &'a LaneChoices,
@@ -127,11 +156,21 @@ impl Run<'_> {
             columns[column] = lanes.columns[column][digit(lanes.columns[column].len())];
         }
         let mut rows = [0; MAX_LANE];
+        let mut choices = [0; MAX_LANE];
         let (lane, hero_index) = lanes.exit_row[digit(lanes.exit_row.len())];
         rows[exit_row] = lane;
         for row in (0..height).rev().filter(|&row| row != exit_row) {
-            rows[row] = lanes.rows[row][digit(lanes.rows[row].len())];
+            choices[row] = digit(lanes.rows[row].len());
+            rows[row] = lanes.rows[row][choices[row]];
         }
+        let image = match self.images {
+            Images::Apart => None,
+            Images::Together => match image_of(spec.lot, walls, &choices[..height]) {
+                Image::CountedHere(walls) => Some(walls),
+                Image::CountsThis => return Ok(()),
+                Image::SameRows => None,
+            },
+        };
         if rows != self.rows {
             self.explorer.clear_archive();
             self.rows = rows;
@@ -145,6 +184,7 @@ impl Run<'_> {
             columns,
             hero_index,
             walls,
+            image,
             must,
             lanes,
         };
@@ -223,7 +263,7 @@ impl Run<'_> {
             Visit::Solvable
         };
         let outcome = &mut self.outcome;
-        outcome.layouts += 1;
+        outcome.layouts += filling.n_images();
         self.explorer
             .each_cluster(&layout, visit, spec.limit, &mut |cluster| {
                 count_cluster(spec.keep, filling, cluster, outcome)
@@ -238,47 +278,80 @@ impl Run<'_> {
     }
 }
 
+/// What a unit is to the one that holds the mirror images of its layouts, top to bottom.
+enum Image {
+    /// The other unit comes later and counts nothing: its clusters, which have these walls, are counted here.
+    CountedHere(Squares),
+    /// The other unit comes first, and has counted the clusters of this one.
+    CountsThis,
+    /// Both have the same walls and rows: each layout of them is counted by itself.
+    SameRows,
+}
+
+/// Compares a unit, by its walls and the number of each row's choice, with its mirror image. Mirrored rows have the
+/// same walls, so the same choices; the exit row is its own image.
+fn image_of(lot: Lot, walls: Squares, rows: &[usize]) -> Image {
+    let mirrored: Squares = walls
+        .iter()
+        .map(|square| lot.square(lot.height() - 1 - lot.row(square), lot.column(square)))
+        .collect();
+    let here = (walls.words(), rows.iter().copied());
+    let there = (mirrored.words(), rows.iter().rev().copied());
+    match here.0.cmp(&there.0).then_with(|| here.1.cmp(there.1)) {
+        std::cmp::Ordering::Less => Image::CountedHere(mirrored),
+        std::cmp::Ordering::Greater => Image::CountsThis,
+        std::cmp::Ordering::Equal => Image::SameRows,
+    }
+}
+
+impl Filling<'_> {
+    /// How many layouts are counted where this one is explored: itself, and its mirror image.
+    fn n_images(&self) -> u64 {
+        1 + u64::from(self.image.is_some())
+    }
+}
+
 fn count_cluster(
     keep: Keep,
     filling: &Filling<'_>,
     cluster: &mut ClusterView<'_>,
     outcome: &mut RangeOutcome,
 ) -> Result<(), ExploreError> {
+    let n_images = filling.n_images();
     let n_positions = cluster.n_positions();
     let Some(depth) = cluster.depth() else {
-        outcome.unsolvable += 1;
-        outcome.unsolvable_positions += n_positions;
+        outcome.unsolvable += n_images;
+        outcome.unsolvable_positions += n_images * n_positions;
         return Ok(());
     };
     for distance in (0..=depth).rev() {
-        outcome.at(distance).positions_at += cluster.n_positions_at(distance);
+        outcome.at(distance).positions_at += n_images * cluster.n_positions_at(distance);
     }
     let counts = outcome.at(depth);
-    counts.solvable += 1;
-    counts.positions += n_positions;
+    counts.solvable += n_images;
+    counts.positions += n_images * n_positions;
     let mut representative = None;
-    let is_minimal = cluster.can_be_minimal(depth) && {
+    let mut is_minimal = false;
+    if cluster.can_be_minimal(depth) {
         let packed = cluster.representative(false);
         representative = Some(packed);
-        cluster.is_minimal(packed)?
-    };
-    if is_minimal {
-        let packed = representative.expect("it was found for the test of minimality");
-        let counts = outcome.at(depth);
-        counts.minimal += 1;
-        counts.minimal_positions += n_positions;
-        let (horizontal, vertical) = cluster.masks(packed);
-        outcome.digest.add([
-            depth as u64,
-            n_positions,
-            horizontal,
-            vertical,
-            filling.walls.words()[0],
-        ]);
+        is_minimal = cluster.is_minimal(packed)?;
+        if is_minimal {
+            count_minimal(cluster, depth, packed, false, filling.walls, outcome);
+        }
+    }
+    let mut image_is_minimal = false;
+    if let Some(walls) = filling.image.filter(|_| cluster.can_be_minimal(depth)) {
+        // The mirror image of the cluster is represented by the mirror image of another position.
+        let packed = cluster.representative(true);
+        image_is_minimal = cluster.is_minimal(packed)?;
+        if image_is_minimal {
+            count_minimal(cluster, depth, packed, true, walls, outcome);
+        }
     }
     let is_kept = match keep {
         Keep::Nothing => false,
-        Keep::Minimal => is_minimal,
+        Keep::Minimal => is_minimal || image_is_minimal,
         Keep::ParAtLeast(par) => depth >= usize::from(par.get()),
         Keep::Solvable => true,
     };
@@ -289,6 +362,25 @@ fn count_cluster(
             .push(found(filling, cluster, depth, packed, is_minimal)?);
     }
     Ok(())
+}
+
+/// Counts a cluster with the minimal representative `packed`, or the mirror image of one.
+fn count_minimal(
+    cluster: &ClusterView<'_>,
+    depth: usize,
+    packed: Packed,
+    is_mirrored: bool,
+    walls: Squares,
+    outcome: &mut RangeOutcome,
+) {
+    let n_positions = cluster.n_positions();
+    let counts = outcome.at(depth);
+    counts.minimal += 1;
+    counts.minimal_positions += n_positions;
+    let (horizontal, vertical) = cluster.masks(packed, is_mirrored);
+    outcome
+        .digest
+        .add([depth as u64, n_positions, horizontal, vertical, walls.words()[0]]);
 }
 
 /// The row that is kept of a cluster.

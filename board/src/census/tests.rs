@@ -1,3 +1,4 @@
+use super::run::{Images, run_range_with};
 use super::*;
 use crate::cluster::Explorer;
 use crate::{Board, Vehicle};
@@ -23,7 +24,13 @@ fn published(
     assert_eq!(outcome.clusters(), clusters);
     assert_eq!(outcome.solvable(), solvable);
     assert_eq!(outcome.minimal(), minimal);
-    assert_eq!(outcome.boards.len() as u64, minimal);
+    let mut boards = outcome.boards.clone();
+    boards.dedup();
+    if spec.has_mirror_images() {
+        assert!((minimal.div_ceil(2)..minimal).contains(&(boards.len() as u64)));
+    } else {
+        assert_eq!(boards.len() as u64, minimal);
+    }
     let hardest = outcome.by_par.iter().rposition(|counts| counts.minimal > 0);
     assert_eq!(hardest, Some(largest));
     let solvable_only = whole(CensusSpec {
@@ -204,13 +211,53 @@ fn boards_of_small_lots_are_those_of_the_reference_enumeration() {
             }
         }
         published.sort();
+        published.dedup();
         let mut spec = CensusSpec::standard(lot, 0..=walls);
         spec.exit_row = row;
-        let ours: Vec<(u16, String, u64)> = whole(spec)
+        let mut ours: Vec<(u16, String, u64)> = whole(spec)
             .boards
             .into_iter()
             .map(|found| (found.par.get(), found.canonical.to_string(), found.states))
             .collect();
-        assert_eq!(ours, published, "{size}, up to {walls} walls");
+        ours.dedup();
+        let differing = ours.iter().zip(&published).find(|(ours, published)| ours != published);
+        assert_eq!(differing, None, "{size}, up to {walls} walls");
+        assert_eq!(ours.len(), published.len(), "{size}, up to {walls} walls");
+    }
+}
+
+#[test]
+fn mirror_images_counted_together_are_counted_as_if_apart() {
+    let lot = |width, height| Lot::new(width, height).unwrap();
+    let standard = |lot, walls| CensusSpec {
+        count_unsolvable: true,
+        keep: Keep::Solvable,
+        ..CensusSpec::standard(lot, walls)
+    };
+    let every = |lot, walls| CensusSpec {
+        scope: Scope::Every,
+        ..standard(lot, walls)
+    };
+    for spec in [
+        standard(lot(5, 5), 0..=0),
+        standard(lot(3, 5), 0..=2),
+        every(lot(4, 3), 0..=2),
+        every(lot(3, 5), 1..=1),
+    ] {
+        let census = Census::new(spec.clone()).unwrap();
+        let mut explorer = Explorer::new();
+        let mut count = |images| {
+            run_range_with(&census, census.all_units(), &mut explorer, images, &mut |_| true).unwrap()
+        };
+        let (apart, together) = (count(Images::Apart), count(Images::Together));
+        assert_eq!(together.words(), apart.words(), "{spec:?}");
+        assert!(apart.minimal() > 0 && apart.unsolvable > 0, "{spec:?}");
+        let distinct = |outcome: RangeOutcome| {
+            let mut boards = outcome.boards;
+            boards.dedup();
+            boards
+        };
+        assert!(together.boards.len() < apart.boards.len(), "{spec:?}");
+        assert_eq!(distinct(together), distinct(apart), "{spec:?}");
     }
 }

@@ -1,7 +1,8 @@
 //! Flooding a cluster, and measuring every position's distance to the nearest of given positions.
 
 use crate::cluster::bits::Bits;
-use crate::cluster::boxes::{BoxGraph, Edge, Expansion, NO_EDGE, OverLimit};
+use crate::cluster::boxes::{BoxGraph, Edge, NO_EDGE, OverLimit};
+use crate::cluster::expand::Expansion;
 use crate::lane::MAX_LANE;
 use crate::layout::Lanes;
 use crate::packed::Packed;

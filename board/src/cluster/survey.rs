@@ -157,9 +157,9 @@ impl ClusterView<'_> {
         distance > 2 || n_others == distance.saturating_sub(1)
     }
 
-    /// The squares that horizontal and vertical vehicles take in a position, walls left out.
-    pub(crate) fn masks(&self, packed: Packed) -> (u64, u64) {
-        representative::masks(self.layout, &self.lanes(), packed, false)
+    /// The squares that horizontal and vertical vehicles take in a position, or in its mirror image, walls left out.
+    pub(crate) fn masks(&self, packed: Packed, is_mirrored: bool) -> (u64, u64) {
+        representative::masks(self.layout, &self.lanes(), packed, is_mirrored)
     }
 
     /// The lanes of the layout.

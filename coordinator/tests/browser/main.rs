@@ -119,6 +119,83 @@ async fn an_open_page_goes_on_when_the_coordinator_comes_back(pool: PgPool) {
     browser.stop().await;
 }
 
+/// Lets the page believe that it is hidden, or shown again, as a browser does when its tab is.
+async fn set_hidden(browser: &Browser, is_hidden: bool) {
+    let script = format!(
+        "Object.defineProperty(document, 'hidden', {{ configurable: true, get: () => {is_hidden} }});
+         document.dispatchEvent(new Event('visibilitychange')); return 1"
+    );
+    browser.run(&script).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_hidden_page_closes_its_stream_and_catches_up_when_it_is_shown(pool: PgPool) {
+    let Some(browser) = Browser::start(Look::DESKTOP).await else {
+        return;
+    };
+    let farm = Farm::start(pool).await;
+    browser.open(&farm.url("/events")).await;
+    sign_of_life(&browser).await;
+    // Streams that the page opens from here on are remembered, so that it can be asked whether they are closed.
+    browser
+        .run(
+            "window.streams = []; const Plain = EventSource;
+             window.EventSource = class extends Plain { constructor(url) { super(url); streams.push(this); } }; return 1",
+        )
+        .await;
+    set_hidden(&browser, true).await;
+    set_hidden(&browser, false).await;
+    sign_of_life(&browser).await;
+    set_hidden(&browser, true).await;
+    browser.wait_for("#pulse[data-state=off]").await;
+    let states = browser
+        .run("return streams.map((stream) => stream.readyState)")
+        .await;
+    assert_eq!(states, serde_json::json!([2]), "the one stream is closed");
+    farm.create_hunt("asked for while nobody looked").await;
+    assert_eq!(
+        browser.run("return streams.length").await,
+        1,
+        "no other one is open"
+    );
+    set_hidden(&browser, false).await;
+    browser
+        .wait_for_text("#events", "asked for while nobody looked")
+        .await;
+    sign_of_life(&browser).await;
+    farm.stop().await;
+    browser.stop().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn where_events_do_not_get_through_the_page_polls(pool: PgPool) {
+    let Some(browser) = Browser::start(Look::DESKTOP).await else {
+        return;
+    };
+    let farm = Farm::start(pool).await;
+    browser.open(&farm.url("/events")).await;
+    sign_of_life(&browser).await;
+    // As behind a proxy that cuts streams: each one fails as soon as it is opened.
+    browser
+        .run(
+            "window.EventSource = class {
+               addEventListener(name, tell) { if (name === 'error') setTimeout(tell, 0); }
+               close() {}
+             }; return 1",
+        )
+        .await;
+    set_hidden(&browser, true).await;
+    farm.create_hunt("seen by polling").await;
+    set_hidden(&browser, false).await;
+    browser.wait_for("#pulse[data-state=poll]").await;
+    browser.wait_for_text("#events", "seen by polling").await;
+    farm.create_hunt("and seen again").await;
+    browser.wait_for_text("#events", "and seen again").await;
+    assert!(browser.is_shown("#pulse[data-state=poll]").await);
+    farm.stop().await;
+    browser.stop().await;
+}
+
 #[sqlx::test(migrations = false)]
 async fn pages_are_read_and_acted_on_without_a_script(pool: PgPool) {
     let Some(browser) = Browser::start(Look {

@@ -16,6 +16,8 @@ use crate::output::{counted, thousands};
 const WINDOW: Duration = Duration::from_secs(15);
 /// Units of a census come in ranges of a minute or more.
 const CENSUS_WINDOW: Duration = Duration::from_mins(10);
+/// A census says how long it will take once so much of it is counted.
+const ESTIMATE_FROM_THOUSANDTHS: u128 = 50;
 /// How often a line is printed where there is no terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -101,7 +103,8 @@ impl Live {
         }
     }
 
-    /// How much of a census is counted, and how long the rest will take if it is like what was counted last.
+    /// How much of a census is counted, and how long the rest will take if it is like what was counted last. Nothing
+    /// is said of that at the start: the first units have the fewest vehicles and by far the largest clusters.
     fn covered(&self, coverage: &CensusCoverage) -> String {
         let (n_counted, n_units) = (
             u128::from(coverage.n_counted),
@@ -115,7 +118,8 @@ impl Live {
             thousands(coverage.n_units)
         );
         let per_second = self.counted.per_second();
-        if per_second > 0 && coverage.n_counted < coverage.n_units {
+        if per_second > 0 && thousandths >= ESTIMATE_FROM_THOUSANDTHS && coverage.n_counted < coverage.n_units
+        {
             let left = Duration::from_secs((coverage.n_units - coverage.n_counted) / per_second);
             text += ", about ";
             text += &clock(left);
