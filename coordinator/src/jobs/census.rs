@@ -49,6 +49,7 @@ pub async fn plan(tx: &mut Tx, hunt: &HuntToPlan, sizing: &Sizing, n_wanted: u32
     let numbered = numbered(&census);
     let mut at = census.next_unit;
     let mut number = hunt.next_number;
+    let (mut n_first, mut n_repeated) = tx.n_census_ranges(hunt.hunt).await?;
     for _ in 0..n_jobs {
         if at == census.n_units {
             break;
@@ -59,11 +60,15 @@ pub async fn plan(tx: &mut Tx, hunt: &HuntToPlan, sizing: &Sizing, n_wanted: u32
         let job = insert(tx, hunt, number, &numbered, &units, sizing).await?;
         let first = tx.insert_range(hunt.hunt, job, &units).await?;
         number += 1;
-        if is_repeated(hunt.seed, job, census.repeats_per_mille) {
+        // A census of few ranges has its last one counted twice, if no other was drawn.
+        let is_due = census.repeats_per_mille > 0 && n_repeated == 0 && at == census.n_units;
+        if is_due || is_repeated(hunt.seed, n_first, census.repeats_per_mille) {
+            n_repeated += 1;
             let job = insert(tx, hunt, number, &numbered, &units, sizing).await?;
             tx.insert_other_range(hunt.hunt, job, &units, Some(first)).await?;
             number += 1;
         }
+        n_first += 1;
     }
     if at == census.n_units {
         tx.close_census(hunt.hunt).await?;
@@ -164,9 +169,17 @@ fn n_units(measured: Measured, census: &CensusToPlan, sizing: &Sizing) -> u64 {
     size.clamp(1, largest)
 }
 
-/// Whether a range is counted twice. Decided by the hunt's seed, so that a worker cannot tell.
-fn is_repeated(seed: u64, number: u64, per_mille: u16) -> bool {
-    job_seed(seed, number) % 1_000 < u64::from(per_mille)
+/// Whether the `n`th range of a census is counted twice. One is drawn from every so many, by the hunt's seed: a worker
+/// cannot tell which, and of few ranges too the stated share is counted twice, give or take one.
+fn is_repeated(seed: u64, n: u64, per_mille: u16) -> bool {
+    let stated = u64::from(per_mille);
+    if stated == 0 {
+        return false;
+    }
+    let stretch = n * stated / 1_000;
+    let first = |stretch: u64| (stretch * 1_000).div_ceil(stated);
+    let (start, end) = (first(stretch), first(stretch + 1));
+    n == start + job_seed(seed, stretch) % (end - start)
 }
 
 #[cfg(test)]
@@ -174,10 +187,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn about_the_stated_share_is_counted_twice() {
-        let n_repeated = (0..100_000).filter(|&number| is_repeated(7, number, 50)).count();
-        assert!((4_500..5_500).contains(&n_repeated), "{n_repeated} of 100,000");
-        assert!((0..1_000).all(|number| is_repeated(7, number, 1_000)));
-        assert!((0..1_000).all(|number| !is_repeated(7, number, 0)));
+    fn the_stated_share_is_counted_twice_of_few_ranges_too() {
+        for per_mille in [0_u16, 1, 50, 333, 700, 1_000] {
+            for n_ranges in [1_u64, 76, 1_000, 100_000] {
+                let n_repeated = (0..n_ranges).filter(|&n| is_repeated(7, n, per_mille)).count() as u64;
+                let stated = n_ranges * u64::from(per_mille) / 1_000;
+                assert!(
+                    n_repeated.abs_diff(stated) <= 1,
+                    "{n_repeated} of {n_ranges} at {per_mille} per mille"
+                );
+            }
+        }
+        assert!((0..1_000).all(|n| is_repeated(7, n, 1_000)));
+    }
+
+    #[test]
+    fn which_ranges_are_counted_twice_depends_on_the_seed() {
+        let drawn = |seed| (0..1_000).filter(|&n| is_repeated(seed, n, 50)).collect::<Vec<_>>();
+        assert_ne!(drawn(7), drawn(8));
     }
 }

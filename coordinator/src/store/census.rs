@@ -237,6 +237,26 @@ impl Tx {
         }))
     }
 
+    /// How many ranges of a census were cut, halves of split ones among them, and how many of them twice.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn n_census_ranges(&mut self, hunt: HuntId) -> Result<(u64, u64), StoreError> {
+        let row = sqlx::query!(
+            r#"
+            SELECT
+                count(*) FILTER (WHERE repeat_of IS NULL) AS "n_first!",
+                count(*) FILTER (WHERE repeat_of IS NOT NULL) AS "n_repeated!"
+            FROM census_ranges
+            WHERE hunt_id = $1
+            "#,
+            hunt.get(),
+        )
+        .fetch_one(&mut *self.tx)
+        .await?;
+        Ok((from_sql(row.n_first), from_sql(row.n_repeated)))
+    }
+
     /// Enters a range of a job just inserted into the ledger, and moves the census' next unit past it.
     ///
     /// # Errors
