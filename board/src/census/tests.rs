@@ -220,7 +220,10 @@ fn boards_of_small_lots_are_those_of_the_reference_enumeration() {
             .map(|found| (found.par.get(), found.canonical.to_string(), found.states))
             .collect();
         ours.dedup();
-        let differing = ours.iter().zip(&published).find(|(ours, published)| ours != published);
+        let differing = ours
+            .iter()
+            .zip(&published)
+            .find(|(ours, published)| ours != published);
         assert_eq!(differing, None, "{size}, up to {walls} walls");
         assert_eq!(ours.len(), published.len(), "{size}, up to {walls} walls");
     }

@@ -203,7 +203,11 @@ mod tests {
 
     #[test]
     fn which_ranges_are_counted_twice_depends_on_the_seed() {
-        let drawn = |seed| (0..1_000).filter(|&n| is_repeated(seed, n, 50)).collect::<Vec<_>>();
+        let drawn = |seed| {
+            (0..1_000)
+                .filter(|&n| is_repeated(seed, n, 50))
+                .collect::<Vec<_>>()
+        };
         assert_ne!(drawn(7), drawn(8));
     }
 }
