@@ -7,11 +7,13 @@
 mod boards;
 mod census;
 mod endings;
+mod jams;
 mod leases;
 mod names;
 mod operator;
 mod sessions;
 mod spec;
+mod work;
 
 use std::time::Duration;
 
@@ -23,15 +25,24 @@ use thiserror::Error;
 pub use boards::{Ack, Batch, Rejection, StatedBoard};
 pub use census::{ALL_REPEATED, CensusTerms, census_spec};
 pub use endings::{Completion, Release};
+pub use jams::{jam_counters, jam_tally};
 pub use leases::{Acquire, Beat, Lease, LeaseBeat, LeaseOrder};
 pub use names::{Directive, JobKind, LeaseAction, LeaseOutcome, RejectCode, ReleaseReason};
-pub use operator::{Budget, NewHunt, Strategy};
+pub use operator::{Budget, NewCampaign, NewHunt, Strategy, Wish};
 pub use sessions::{Hello, Welcome};
+pub use siren::proof::StatedJam;
+pub use work::Work;
 
 /// The longest text of a label or version, in characters.
 pub const MAX_LABEL_CHARS: usize = 100;
 /// The longest spelling of a board that is looked at, in bytes.
 pub const MAX_SPELLING_BYTES: usize = 300;
+/// The longest spelling of a jam that is looked at, in bytes.
+pub const MAX_JAM_SPELLING_BYTES: usize = 1_000;
+/// The longest file of a jam that is looked at, in bytes: the largest lot full of vehicles has some 12,000.
+pub const MAX_JAM_BYTES: usize = 32 * 1024;
+/// The longest plan of a campaign, in bytes.
+pub const MAX_PLAN_BYTES: usize = 1024 * 1024;
 /// The longest explanation that is kept, in characters; what is longer is cut off.
 pub const MAX_DETAIL_CHARS: usize = 1_000;
 /// The most leases in one beat, and the most slots of a worker.
@@ -108,6 +119,12 @@ pub enum WireError {
         /// Why.
         reason: String,
     },
+    /// Seeds and template of a level make no job.
+    #[error(transparent)]
+    JamJob(#[from] siren::job::JamJobError),
+    /// A campaign's plan is none.
+    #[error("plan: {0}")]
+    Plan(String),
     /// The kind of job is unknown to this version.
     #[error("a job of a kind that this version does not know")]
     UnknownKind,

@@ -232,7 +232,8 @@ fn check_limit(limit: Option<u32>, par: u32, slack_percent: Option<u32>) -> Opti
     (!(from..=to).contains(&limit)).then_some(Fault::UnfairLimit { limit, from, to, par })
 }
 
-fn check_plan(jam: &Jam, answer: &Answer, template: &Template) -> Vec<Fault> {
+/// Everything that is not as a template asks: its ranges, the lot, the unit and every feature.
+pub fn check_plan(jam: &Jam, answer: &Answer, template: &Template) -> Vec<Fault> {
     let mut faults: Vec<Fault> = match Measures::of(jam, answer) {
         Some(measures) => measures.misses(template).map(Fault::from).collect(),
         // That it cannot be solved is a fault named already.

@@ -11,7 +11,8 @@
 //! [`exhaustive`] tries them all.
 //!
 //! The other way: a [`plan`] → templates → [`generate`] (a candidate for each seed) → [`campaign`] (the best for each
-//! level) → text.
+//! level) → text. Where many machines share the work, a [`job`] is the seeds of a level, and a [`proof`] judges what one of
+//! them says it found.
 //!
 //! # A tour
 //!
@@ -66,14 +67,22 @@ mod form;
 pub mod generate;
 pub mod hint;
 pub mod jam;
+pub mod job;
 pub mod level;
 pub mod lights;
 pub mod lot;
 pub mod measure;
 pub mod pieces;
 pub mod plan;
+pub mod proof;
 pub mod random;
 pub mod rating;
 pub mod sample;
 pub mod simulate;
 pub mod symmetry;
+
+/// The version of everything that decides what a seed gives, part of every [`job`]'s digest.
+///
+/// It changes whenever the same template and seed could give another level, and with it the version that workers and
+/// coordinators compare (`board::ENGINE`); the workers' self-test holds a job's digest.
+pub const ENGINE: &str = "siren-1";

@@ -3,9 +3,13 @@
 use std::sync::Arc;
 
 use board::cluster::Found;
-use board::job::{Counters, JobSpec, ShardEnd, ShardOutcome, Tally};
-use proto::convert::{Batch, Completion, Lease, LeaseOutcome, Release, ReleaseReason, StatedBoard};
+use board::census::RangeOutcome;
+use board::job::{Counters, JobDigest, JobSpec, ShardEnd, ShardOutcome, Tally};
+use proto::convert::{
+    Batch, Completion, Lease, LeaseOutcome, Release, ReleaseReason, StatedBoard, StatedJam, Work, jam_counters,
+};
 use proto::ids::BatchId;
+use siren::job::{JamJob, JamTally};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
@@ -18,6 +22,7 @@ use crate::leases::{Held, Verdict};
 use crate::link::Link;
 use crate::progress::Reporter;
 use crate::run::SearchPool;
+use crate::run::seeds::{self, SeedNews};
 use crate::run::shards::{self, ShardNews};
 use crate::uploads::{Acknowledged, Uploads};
 
@@ -38,20 +43,26 @@ pub struct Tools {
 
 /// Runs a leased job to its end, whatever that is. `room` is given back as soon as the last shard has begun.
 pub async fn hold(tools: Tools, lease: Lease, held: Arc<Held>, room: OwnedSemaphorePermit, backoff: Backoff) {
-    let spec = Arc::new(lease.spec);
-    info!(job.id = %lease.job, hunt.id = %lease.hunt, lease.token = %lease.token, kind = spec.kind(), "job begins");
+    let kind = lease.spec.kind();
+    info!(job.id = %lease.job, hunt.id = %lease.hunt, lease.token = %lease.token, kind, "job begins");
     let mut holder = Holder {
         tools,
         held,
-        tally: Tally::default(),
+        sum: match &lease.spec {
+            Work::Boards(_) => Sum::Boards(Tally::default()),
+            Work::Jams(_) => Sum::Jams(JamTally::default()),
+        },
         pending: Vec::new(),
         failure: None,
         backoff,
     };
-    let n_complete = holder.search(&spec, room).await;
+    let is_complete = match lease.spec {
+        Work::Boards(spec) => holder.search(Arc::new(spec), room).await,
+        Work::Jams(job) => holder.try_seeds(Arc::new(job), room).await,
+    };
     let abandoned = holder.tools.abandoned.clone();
     tokio::select! {
-        () = holder.end(n_complete == spec.n_shards()) => {}
+        () = holder.end(is_complete) => {}
         () = abandoned.cancelled() => warn!(job.id = %lease.job, "left without a word: the lease will expire"),
     }
 }
@@ -59,24 +70,56 @@ pub async fn hold(tools: Tools, lease: Lease, held: Arc<Held>, room: OwnedSemaph
 struct Holder {
     tools: Tools,
     held: Arc<Held>,
-    tally: Tally,
+    sum: Sum,
     /// Batches handed in and not acknowledged.
     pending: Vec<Acknowledged>,
     failure: Option<String>,
     backoff: Backoff,
 }
 
+/// What came of the parts of the job that have ended.
+enum Sum {
+    Boards(Tally),
+    Jams(JamTally),
+}
+
+impl Sum {
+    fn counters(&self) -> Counters {
+        match self {
+            Sum::Boards(tally) => tally.counters(),
+            Sum::Jams(tally) => jam_counters(tally.attempts(), tally.n_found()),
+        }
+    }
+
+    fn digest(&self) -> JobDigest {
+        match self {
+            Sum::Boards(tally) => tally.digest(),
+            Sum::Jams(tally) => JobDigest::from_bytes(tally.digest()),
+        }
+    }
+
+    fn census(&self) -> Option<&RangeOutcome> {
+        match self {
+            Sum::Boards(tally) => tally.census(),
+            Sum::Jams(_) => None,
+        }
+    }
+}
+
 impl Holder {
-    /// Runs the shards; how many came to their end.
-    async fn search(&mut self, spec: &Arc<JobSpec>, room: OwnedSemaphorePermit) -> u32 {
+    /// Runs the shards of a job over boards, handing in what each finds. True: all came to their end.
+    async fn search(&mut self, spec: Arc<JobSpec>, room: OwnedSemaphorePermit) -> bool {
         let mut n_complete = 0;
-        let mut news = shards::start(&self.tools.pool, spec, self.held.gauge(), room);
+        let mut news = shards::start(&self.tools.pool, &spec, self.held.gauge(), room);
         while let Some(news) = news.recv().await {
             match news {
                 ShardNews::Ended(ShardEnd::Complete(outcome)) => {
                     n_complete += 1;
                     self.report(&outcome);
-                    let fresh = self.tally.absorb(outcome);
+                    let Sum::Boards(tally) = &mut self.sum else {
+                        unreachable!("the sum is of the job's kind")
+                    };
+                    let fresh = tally.absorb(outcome);
                     self.hand_in(fresh).await;
                 }
                 // Facts all the same; only the claim is not made.
@@ -85,13 +128,45 @@ impl Holder {
                     self.hand_in(outcome.found).await;
                 }
                 ShardNews::Failed(message) | ShardNews::Ended(ShardEnd::Failed(message)) => {
-                    error!(job.id = %self.held.job(), message, "a shard failed");
-                    self.failure = Some(message);
-                    self.held.decree(Verdict::Fail);
+                    self.fail(message);
                 }
             }
         }
-        n_complete
+        n_complete == spec.n_shards()
+    }
+
+    /// Tries the seeds of a job over jams, and hands in together what they gave: a level file a seed, at most 64. True: all
+    /// came to their end.
+    async fn try_seeds(&mut self, job: Arc<JamJob>, room: OwnedSemaphorePermit) -> bool {
+        let mut n_complete = 0;
+        let mut found = Vec::new();
+        let mut news = seeds::start(&self.tools.pool, &job, self.held.gauge(), room);
+        while let Some(news) = news.recv().await {
+            match news {
+                SeedNews::Complete(outcome) => {
+                    n_complete += 1;
+                    let Sum::Jams(tally) = &mut self.sum else {
+                        unreachable!("the sum is of the job's kind")
+                    };
+                    found.extend(tally.absorb(&outcome));
+                    let n_found = u64::from(outcome.candidate.is_some());
+                    let counters = jam_counters(outcome.tally, n_found);
+                    self.tools.reporter.shard_ended(&counters, None);
+                }
+                SeedNews::Stopped => {}
+                SeedNews::Failed(message) => self.fail(message),
+            }
+        }
+        if !found.is_empty() {
+            self.hand_in_one(Vec::new(), found).await;
+        }
+        n_complete == job.seeds().len()
+    }
+
+    fn fail(&mut self, message: String) {
+        error!(job.id = %self.held.job(), message, "a part of the job failed");
+        self.failure = Some(message);
+        self.held.decree(Verdict::Fail);
     }
 
     fn report(&self, outcome: &ShardOutcome) {
@@ -103,16 +178,22 @@ impl Holder {
     async fn hand_in(&mut self, found: Vec<Found>) {
         let welcome = self.tools.link.welcome();
         for boards in found.chunks(welcome.max_boards_per_batch.max(1)) {
-            let batch = Batch {
-                session: welcome.session,
-                id: BatchId::new(Uuid::new_v4()),
-                job: self.held.job(),
-                token: self.held.token(),
-                boards: boards.iter().map(StatedBoard::from).collect(),
-            };
-            let acknowledged = self.tools.uploads.hand_in(batch).await;
-            self.pending.push(acknowledged);
+            self.hand_in_one(boards.iter().map(StatedBoard::from).collect(), Vec::new())
+                .await;
         }
+    }
+
+    async fn hand_in_one(&mut self, boards: Vec<StatedBoard>, jams: Vec<StatedJam>) {
+        let batch = Batch {
+            session: self.tools.link.welcome().session,
+            id: BatchId::new(Uuid::new_v4()),
+            job: self.held.job(),
+            token: self.held.token(),
+            boards,
+            jams,
+        };
+        let acknowledged = self.tools.uploads.hand_in(batch).await;
+        self.pending.push(acknowledged);
     }
 
     async fn end(&mut self, is_complete: bool) {
@@ -136,8 +217,8 @@ impl Holder {
 
     async fn complete(&mut self) {
         let (job, token) = (self.held.job(), self.held.token());
-        let (counters, digest) = (self.tally.counters(), self.tally.digest());
-        let census = self.tally.census().cloned();
+        let (counters, digest) = (self.sum.counters(), self.sum.digest());
+        let census = self.sum.census().cloned();
         let make = |client: Client, session| {
             let claim = Completion {
                 session,
@@ -175,7 +256,7 @@ impl Holder {
 
     async fn release(&mut self, reason: ReleaseReason) {
         let (job, token) = (self.held.job(), self.held.token());
-        let counters: Counters = self.tally.counters();
+        let counters = self.sum.counters();
         let detail = self.failure.take().unwrap_or_default();
         let make = |client: Client, session| {
             let release = Release {

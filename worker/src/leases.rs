@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tracing::warn;
 
 use crate::clock::{self, Moment};
-use crate::run::shards::Gauge;
+use crate::run::gauge::Gauge;
 
 /// The part of a lease's length that is left unused, because this clock may run slower than the coordinator's.
 const CLOCK_ALLOWANCE_DIVISOR: u32 = 20;
@@ -191,7 +191,7 @@ mod tests {
             token: FencingToken::new(1).unwrap(),
             expires_in,
             attempt: 1,
-            spec: JobSpec::Scatter(ScatterSpec::new(space, frame).unwrap()),
+            spec: JobSpec::Scatter(ScatterSpec::new(space, frame).unwrap()).into(),
             checkpoint: None,
         };
         Held::new(&lease, clock::now())

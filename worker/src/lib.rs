@@ -36,4 +36,4 @@ pub mod uploads;
 pub use config::Config;
 pub use driver::{Departure, Shutdown, WorkerError, run};
 pub use progress::Progress;
-pub use run::shards::replay;
+pub use run::{seeds, shards::replay};

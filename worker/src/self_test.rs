@@ -7,6 +7,9 @@ use board::cluster::Explorer;
 use board::job::{Frame, JobDigest, JobSpec};
 use board::space::BoardSpace;
 use board::{Board, Lot, StateLimit};
+use siren::generate::template::{Features, Range, Template};
+use siren::job::JamJob;
+use siren::pieces::Model;
 use thiserror::Error;
 
 /// What a golden board's cluster is known to be.
@@ -39,6 +42,9 @@ const GOLDEN: [Golden; 3] = [
 /// The digest of the seeded job under [`board::ENGINE`], written down once.
 const SEEDED_JOB: [u8; 16] = 0x5272_0f46_ab57_b01f_49ac_1927_5f49_227d_u128.to_be_bytes();
 
+/// The digest of the seeded job over jams under [`siren::ENGINE`], written down once.
+const SEEDED_JAMS: [u8; 16] = 0_u128.to_be_bytes();
+
 /// Why this process must not search.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SelfTestError {
@@ -52,8 +58,8 @@ pub enum SelfTestError {
         /// What this process says.
         actual: Option<(u16, u64)>,
     },
-    /// The seeded job has another digest.
-    #[error("self-test: the seeded job has digest {actual}, expected {expected}")]
+    /// A seeded job has another digest.
+    #[error("self-test: a seeded job has digest {actual}, expected {expected}")]
     SeededJob {
         /// What is known.
         expected: JobDigest,
@@ -84,6 +90,14 @@ pub fn run() -> Result<JobDigest, SelfTestError> {
     if actual != expected {
         return Err(SelfTestError::SeededJob { expected, actual });
     }
+    let (expected_jams, jams) = (JobDigest::from_bytes(SEEDED_JAMS), seeded_jams().run());
+    let actual_jams = JobDigest::from_bytes(jams.tally.digest());
+    if actual_jams != expected_jams {
+        return Err(SelfTestError::SeededJob {
+            expected: expected_jams,
+            actual: actual_jams,
+        });
+    }
     Ok(actual)
 }
 
@@ -107,13 +121,41 @@ fn seeded_job() -> JobSpec {
     JobSpec::Anneal(spec.expect("the numbers above are within bounds"))
 }
 
+/// Two levels with a bit of everything: they are built, solved, scored and spelled.
+fn seeded_jams() -> JamJob {
+    let template = Template {
+        width: 7,
+        height: 8,
+        unit: Model::Ambulance,
+        par: Range::new(12, 14),
+        vehicles: Range::new(18, 26),
+        chain_depth: Range::new(3, 8),
+        locked: Range::new(5, 12),
+        fullness_percent: Range::new(70, 96),
+        gap: Range::new(1, 6),
+        exits: 3,
+        features: Features {
+            lights: 2,
+            crossings: 1,
+            bridges: 1,
+            wrecks: 1,
+            barricades: 1,
+            planters: 1,
+            closed_sides: 1,
+            closed_exits: 1,
+        },
+    };
+    JamJob::new(template, vec![20_260_101, 20_260_102]).expect("the template above makes sense")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn this_engine_passes() {
-        // A digest printed here that is meant to have changed belongs in SEEDED_JOB, with a new board::ENGINE.
+        // A digest printed here that is meant to have changed belongs in SEEDED_JOB, with a new board::ENGINE; that of the
+        // jams in SEEDED_JAMS, with a new siren::ENGINE and a new board::ENGINE, since that is what is compared at the door.
         assert_eq!(
             run().map_err(|error| error.to_string()),
             Ok(JobDigest::from_bytes(SEEDED_JOB))

@@ -240,6 +240,7 @@ mod tests {
             job: JobId::new(1).unwrap(),
             token: FencingToken::new(2).unwrap(),
             boards: vec![board],
+            jams: Vec::new(),
         }
     }
 

@@ -150,7 +150,7 @@ impl Uploader {
             }
             Err(error) => {
                 note_refusal(&batch, &error);
-                reporter.refused(batch.boards.len());
+                reporter.refused(batch.boards.len() + batch.jams.len());
                 self.spool.refuse(&batch)
             }
         };
@@ -163,14 +163,15 @@ impl Uploader {
 }
 
 fn note_refusal(batch: &Batch, refusal: &CallError) {
-    let n_boards = batch.boards.len();
+    let n_boards = batch.boards.len() + batch.jams.len();
     error!(%refusal, batch.id = %batch.id, n_boards, "a batch was refused for good and set aside");
 }
 
 fn note(batch: &Batch, ack: &Ack) {
     debug!(batch.id = %batch.id, inserted = ack.n_inserted, duplicate = ack.n_duplicate, "boards stored");
     for rejection in &ack.rejected {
-        let board = batch.boards.get(rejection.board_idx as usize);
-        error!(code = %rejection.code, detail = rejection.detail, ?board, "the coordinator rejected a board");
+        let idx = rejection.board_idx as usize;
+        let (board, jam) = (batch.boards.get(idx), batch.jams.get(idx));
+        error!(code = %rejection.code, detail = rejection.detail, ?board, ?jam, "the coordinator rejected a find");
     }
 }

@@ -1,8 +1,8 @@
-//! How boards are handed in.
+//! How boards and jams are handed in.
 
 use board::cluster::Found;
 
-use super::{MAX_SPELLING_BYTES, RejectCode, WireError, list};
+use super::{MAX_SPELLING_BYTES, RejectCode, StatedJam, WireError, jams, list};
 use crate::ids::{BatchId, FencingToken, JobId, Session};
 use crate::{MAX_BOARDS_PER_BATCH, v1};
 
@@ -64,7 +64,7 @@ impl TryFrom<v1::FoundBoard> for StatedBoard {
     }
 }
 
-/// Boards handed in together.
+/// Boards, or jams, handed in together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
     /// Who hands them in.
@@ -77,6 +77,8 @@ pub struct Batch {
     pub token: FencingToken,
     /// At most [`MAX_BOARDS_PER_BATCH`].
     pub boards: Vec<StatedBoard>,
+    /// What a siren job found, and no other kind of job; at most one for each of its seeds.
+    pub jams: Vec<StatedJam>,
 }
 
 impl From<Batch> for v1::SubmitBoardsRequest {
@@ -87,6 +89,7 @@ impl From<Batch> for v1::SubmitBoardsRequest {
             job_id: batch.job.get(),
             token: batch.token.get(),
             boards: batch.boards.into_iter().map(Into::into).collect(),
+            jams: batch.jams.into_iter().map(jams::to_wire).collect(),
         }
     }
 }
@@ -98,12 +101,16 @@ impl TryFrom<v1::SubmitBoardsRequest> for Batch {
         let boards = list("boards", wire.boards, MAX_BOARDS_PER_BATCH)?
             .into_iter()
             .map(StatedBoard::try_from);
+        let jams = list("jams", wire.jams, siren::job::MAX_SEEDS)?
+            .into_iter()
+            .map(jams::from_wire);
         Ok(Batch {
             session: Session::parse(&wire.session)?,
             id: BatchId::parse(&wire.batch_id)?,
             job: JobId::new(wire.job_id)?,
             token: FencingToken::new(wire.token)?,
             boards: boards.collect::<Result<_, _>>()?,
+            jams: jams.collect::<Result<_, _>>()?,
         })
     }
 }
@@ -187,6 +194,7 @@ mod tests {
             job_id: 7,
             token: 1,
             boards: vec![stated("AA"); n_boards],
+            jams: Vec::new(),
         }
     }
 

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use board::Par;
-use board::job::JobSpec;
 
-use super::{JobKind, LeaseAction, MAX_LEASES, WireError, checkpoint, duration, list, millis, small, within};
+use super::{
+    JobKind, LeaseAction, MAX_LEASES, WireError, Work, checkpoint, duration, list, millis, small, within,
+};
 use crate::ids::{FencingToken, HuntId, JobId, RequestId, Session};
 use crate::{MAX_ACQUIRE_WAIT_MS, v1};
 
@@ -73,8 +74,8 @@ pub struct Lease {
     pub expires_in: Duration,
     /// 1 at the first.
     pub attempt: u32,
-    /// What to search.
-    pub spec: JobSpec,
+    /// What to do.
+    pub spec: Work,
     /// Where an earlier attempt left off; `None`: from the start.
     pub checkpoint: Option<Vec<u8>>,
 }

@@ -66,6 +66,8 @@ wire_enum!(
         Census = "census",
         /// Proves again.
         Audit = "audit",
+        /// Levels of Siren Jam.
+        Siren = "siren",
     }
 );
 wire_enum!(
@@ -139,6 +141,10 @@ wire_enum!(
         WrongCluster = "wrong_cluster",
         /// It does not lie in the job's space.
         OutsideJob = "outside_job",
+        /// It breaks a rule of every level.
+        Unfit = "unfit",
+        /// The seed gives another jam.
+        NotOfSeed = "not_of_seed",
     }
 );
 

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use board::Par;
 use board::space::BoardSpace;
+use siren::plan::Plan;
 
-use super::{CensusTerms, WireError, label, small};
+use super::{CensusTerms, MAX_PLAN_BYTES, WireError, label, small};
 use crate::v1;
 
 /// The longest hunt, in minutes: ten years.
@@ -33,6 +34,51 @@ pub struct NewHunt {
     pub census: Option<CensusTerms>,
 }
 
+/// A campaign of Siren Jam that is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewCampaign {
+    /// Unique; 1 to 100 characters. A campaign of this name and plan goes on where it stopped.
+    pub name: String,
+    /// Its levels.
+    pub plan: Plan,
+    /// Higher goes first; 0 is usual.
+    pub priority: i32,
+}
+
+/// What an operator asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// Boards.
+    Hunt(NewHunt),
+    /// Levels.
+    Campaign(NewCampaign),
+}
+
+impl TryFrom<v1::CreateHuntRequest> for Wish {
+    type Error = WireError;
+
+    fn try_from(wire: v1::CreateHuntRequest) -> Result<Wish, WireError> {
+        if wire.strategy != i32::from(v1::Strategy::Siren) {
+            return wire.try_into().map(Wish::Hunt);
+        }
+        let text = wire.plan.ok_or(WireError::Missing("plan"))?;
+        if text.len() > MAX_PLAN_BYTES {
+            return Err(WireError::Length {
+                field: "plan",
+                len: text.len(),
+                unit: "bytes",
+                low: 2,
+                high: MAX_PLAN_BYTES,
+            });
+        }
+        Ok(Wish::Campaign(NewCampaign {
+            name: label("name", wire.name, 1)?,
+            plan: Plan::parse(&text).map_err(|error| WireError::Plan(error.to_string()))?,
+            priority: wire.priority,
+        }))
+    }
+}
+
 /// Which kinds of job a hunt is cut into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Strategy {
@@ -44,9 +90,16 @@ pub enum Strategy {
     Anneal,
     /// Every board of the space, counted.
     Census,
+    /// Levels of a campaign of Siren Jam.
+    Siren,
 }
 
 impl Strategy {
+    /// Whether it draws boards of a space for as long as it is let, as `parforce hunt` asks for.
+    pub fn is_search(self) -> bool {
+        !matches!(self, Strategy::Census | Strategy::Siren)
+    }
+
     /// As the database and the command line spell it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -54,6 +107,7 @@ impl Strategy {
             Strategy::Scatter => "scatter",
             Strategy::Anneal => "anneal",
             Strategy::Census => "census",
+            Strategy::Siren => "siren",
         }
     }
 
@@ -64,6 +118,7 @@ impl Strategy {
             Strategy::Scatter,
             Strategy::Anneal,
             Strategy::Census,
+            Strategy::Siren,
         ]
         .into_iter()
         .find(|strategy| strategy.as_str() == text)
@@ -76,6 +131,7 @@ impl Strategy {
             Strategy::Scatter => v1::Strategy::Scatter,
             Strategy::Anneal => v1::Strategy::Anneal,
             Strategy::Census => v1::Strategy::Census,
+            Strategy::Siren => v1::Strategy::Siren,
         }
     }
 }
@@ -100,7 +156,7 @@ impl TryFrom<v1::CreateHuntRequest> for NewHunt {
             Ok(v1::Strategy::Scatter) => Strategy::Scatter,
             Ok(v1::Strategy::Anneal) => Strategy::Anneal,
             Ok(v1::Strategy::Census) => Strategy::Census,
-            Err(_) => {
+            Ok(v1::Strategy::Siren) | Err(_) => {
                 return Err(WireError::UnknownValue {
                     field: "strategy",
                     value: wire.strategy,

@@ -147,6 +147,22 @@ impl Template {
 /// # Errors
 /// If no level can answer the template.
 pub fn candidate(template: &Template, seed: u64) -> Result<(Option<Candidate>, Tally), TemplateError> {
+    let (best, tally) = candidate_while(template, seed, &mut |_| true)?;
+    Ok((best.expect("nobody stopped it"), tally))
+}
+
+/// Asked before each attempt, with what became of those before: whether to go on.
+pub type GoOn<'a> = &'a mut dyn FnMut(&Tally) -> bool;
+
+/// As [`candidate`], for as long as `go_on` says so; the outer `None`: it was stopped before its end.
+///
+/// # Errors
+/// If no level can answer the template.
+pub fn candidate_while(
+    template: &Template,
+    seed: u64,
+    go_on: GoOn<'_>,
+) -> Result<(Option<Option<Candidate>>, Tally), TemplateError> {
     let lot = template.check()?;
     let spots = Site::all_spots(lot);
     let mut tally = Tally::default();
@@ -154,6 +170,9 @@ pub fn candidate(template: &Template, seed: u64) -> Result<(Option<Candidate>, T
     for attempt in 0..MAX_ATTEMPTS {
         if tally.in_range == ENOUGH {
             break;
+        }
+        if !go_on(&tally) {
+            return Ok((None, tally));
         }
         tally.attempts += 1;
         let mut stream = Stream::new(derive_seed(&[seed, attempt.into()]));
@@ -171,7 +190,7 @@ pub fn candidate(template: &Template, seed: u64) -> Result<(Option<Candidate>, T
             best = Some(found);
         }
     }
-    Ok((best, tally))
+    Ok((Some(best), tally))
 }
 
 /// The four steps.

@@ -2,77 +2,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use board::Par;
 use board::job::{Counters, JobResult, JobSpec, ShardEnd, Tally};
 use tokio::sync::mpsc;
 
-use super::{SearchPool, SearchPoolError};
-
-/// Outcomes that may wait for the holder of a job; then the search waits for it.
-const MAX_WAITING_OUTCOMES: usize = 4;
-
-/// The word to stop, and how far a job is: shared between its search threads, its holder and the heartbeat.
-#[derive(Debug, Default)]
-pub struct Gauge {
-    is_stopped: AtomicBool,
-    iterations: AtomicU64,
-    positions: AtomicU64,
-    clusters: AtomicU64,
-    /// The largest par plus one; 0: none.
-    best_par: AtomicU32,
-}
-
-impl Gauge {
-    /// Tells the search to stop at its next iteration. For good.
-    pub fn stop(&self) {
-        self.is_stopped.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether it was told to.
-    pub fn is_stopped(&self) -> bool {
-        self.is_stopped.load(Ordering::Relaxed)
-    }
-
-    /// Iterations done so far, in all shards.
-    pub fn iterations(&self) -> u64 {
-        self.iterations.load(Ordering::Relaxed)
-    }
-
-    /// Positions explored so far, in all shards.
-    pub fn positions(&self) -> u64 {
-        self.positions.load(Ordering::Relaxed)
-    }
-
-    /// Clusters explored so far, in all shards.
-    pub fn clusters(&self) -> u64 {
-        self.clusters.load(Ordering::Relaxed)
-    }
-
-    /// The largest par of the shards that have ended.
-    pub fn best_par(&self) -> Option<Par> {
-        let stored = self.best_par.load(Ordering::Relaxed);
-        stored
-            .checked_sub(1)
-            .map(|slides| Par::new(u16::try_from(slides).expect("stored from a par")))
-    }
-
-    /// Notes the largest par of a shard.
-    pub fn note_par(&self, par: Par) {
-        self.best_par
-            .fetch_max(u32::from(par.get()) + 1, Ordering::Relaxed);
-    }
-
-    fn advance(&self, before: &Counters, now: &Counters) {
-        self.iterations
-            .fetch_add(now.iterations - before.iterations, Ordering::Relaxed);
-        self.positions
-            .fetch_add(now.positions - before.positions, Ordering::Relaxed);
-        self.clusters
-            .fetch_add(now.clusters - before.clusters, Ordering::Relaxed);
-    }
-}
+use super::gauge::Gauge;
+use super::{SearchPool, SearchPoolError, message_of, spread};
 
 /// What becomes of a shard.
 #[derive(Debug)]
@@ -83,35 +18,18 @@ pub enum ShardNews {
     Failed(String),
 }
 
-/// Puts all shards of a job before the pool, which takes them in order, behind those of earlier jobs.
-///
-/// `begun` is let go of when the last shard has begun (or was passed over): whoever waits for that may bring the next job,
-/// for threads that are idle while the last shards run. The receiver ends when the last shard has ended. A stopped job's shards still waiting send nothing. Dropping the
-/// receiver stops the job.
+/// Puts all shards of a job before the pool. `begun` is let go of when the last shard has begun; the receiver ends when
+/// the last has ended; dropping it stops the job.
 pub fn start<T: Send + Sync + 'static>(
     pool: &Arc<SearchPool>,
     spec: &Arc<JobSpec>,
     gauge: &Arc<Gauge>,
     begun: T,
 ) -> mpsc::Receiver<ShardNews> {
-    let (sender, receiver) = mpsc::channel(MAX_WAITING_OUTCOMES);
-    let begun = Arc::new(begun);
-    for shard in 0..spec.n_shards() {
-        let (lent, spec, gauge, sender) = (pool.clone(), spec.clone(), gauge.clone(), sender.clone());
-        let begun = Arc::clone(&begun);
-        pool.threads.spawn_fifo(move || {
-            drop(begun);
-            if gauge.is_stopped() {
-                return;
-            }
-            let news = run_shard(&lent, &spec, shard, &gauge);
-            // Blocks this search thread while the holder cannot take more: that is the back-pressure.
-            if sender.blocking_send(news).is_err() {
-                gauge.stop();
-            }
-        });
-    }
-    receiver
+    let spec = Arc::clone(spec);
+    spread(pool, spec.n_shards(), gauge, begun, move |pool, shard, gauge| {
+        run_shard(pool, &spec, shard, gauge)
+    })
 }
 
 fn run_shard(pool: &SearchPool, spec: &JobSpec, shard: u32, gauge: &Gauge) -> ShardNews {
@@ -136,12 +54,6 @@ fn run_shard(pool: &SearchPool, spec: &JobSpec, shard: u32, gauge: &Gauge) -> Sh
         }
         Err(panic) => ShardNews::Failed(message_of(panic.as_ref())),
     }
-}
-
-fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-    text.or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "panic without a message".to_owned())
 }
 
 /// Runs a whole job on so many threads and waits for it: a replay.
