@@ -3,12 +3,14 @@
 //! A coordinator keeps no state that matters: everything is in the [`store`], so any number of them may run on one
 //! database, and any of them may die. It can be a program of its own or live inside another, see [`Coordinator::start`].
 //!
-//! The way of a board: [`grpc::farm`] -> [`submit`] -> [`prove`] -> [`store`] -> a partition.
+//! The way of a board: [`grpc::farm`] -> [`submit`] -> [`prove`] -> [`store`] -> a partition; of a jam: [`jams`] in the
+//! place of [`prove`].
 //! The way of a job: [`jobs::plan`] -> [`jobs::grant`] -> a worker -> [`grpc::farm`] -> [`store`]; lost ones are taken
 //! back by the [`reaper`].
 
 pub mod config;
 pub mod grpc;
+pub mod jams;
 pub mod jobs;
 pub mod prove;
 pub mod reaper;
@@ -23,7 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proto::MAX_MESSAGE_BYTES;
-use proto::convert::NewHunt;
+use proto::convert::{NewCampaign, NewHunt};
 use proto::v1::farm_server::FarmServer;
 use proto::v1::operator_server::OperatorServer;
 use thiserror::Error;
@@ -181,6 +183,16 @@ impl Coordinator {
             .store
             .create_hunt(wish, grpc::operator::drawn_seed())
             .await?;
+        self.shared.work.notify_waiters();
+        Ok(hunt)
+    }
+
+    /// Creates a campaign, or lets the one of this name and plan go on; calls that wait for work hear of it at once.
+    ///
+    /// # Errors
+    /// [`CreateHuntError`].
+    pub async fn create_campaign(&self, wish: &NewCampaign) -> Result<HuntRecord, CreateHuntError> {
+        let hunt = jobs::campaign::create(&self.shared.store, wish).await?;
         self.shared.work.notify_waiters();
         Ok(hunt)
     }

@@ -15,7 +15,7 @@ use board::{Board, Canonical, CanonicalError, Par};
 use proto::convert::{RejectCode, StatedBoard};
 use rayon::prelude::*;
 use thiserror::Error;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 use crate::config::Proving;
 use crate::store::BoardRow;
@@ -113,11 +113,7 @@ impl Prover {
         boards: Vec<StatedBoard>,
         case: Case,
     ) -> Result<(Vec<StatedBoard>, Vec<Result<BoardRow, Refusal>>), Busy> {
-        let permit = Arc::clone(&self.inner.waiting)
-            .try_acquire_owned()
-            .map_err(|_| Busy {
-                n_batches: self.inner.config.max_batches,
-            })?;
+        let permit = self.room()?;
         let (answer, answered) = oneshot::channel();
         let inner = Arc::clone(&self.inner);
         self.inner.pool.spawn(move || {
@@ -133,6 +129,41 @@ impl Prover {
         Ok(answered
             .await
             .expect("a panic on the proving pool ends the process, so the answer is sent"))
+    }
+}
+
+impl Prover {
+    /// Does other proving work on these threads.
+    ///
+    /// # Errors
+    /// [`Busy`] if as many batches are waiting as may.
+    pub(crate) async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Busy> {
+        let permit = self.room()?;
+        let (answer, answered) = oneshot::channel();
+        self.inner.pool.spawn(move || {
+            let done = work();
+            drop(permit);
+            let _ = answer.send(done);
+        });
+        Ok(answered
+            .await
+            .expect("a panic on the proving pool ends the process, so the answer is sent"))
+    }
+
+    /// Whether a seed is one of the [share](crate::jams::TRIED_AGAIN_PER_MILLE) that is tried again. No worker can tell.
+    pub(crate) fn chooses(&self, seed: u64) -> bool {
+        self.inner.lots.hash_one(seed) % 1_000 < crate::jams::TRIED_AGAIN_PER_MILLE
+    }
+
+    fn room(&self) -> Result<OwnedSemaphorePermit, Busy> {
+        Arc::clone(&self.inner.waiting)
+            .try_acquire_owned()
+            .map_err(|_| Busy {
+                n_batches: self.inner.config.max_batches,
+            })
     }
 }
 

@@ -6,6 +6,7 @@ use board::Par;
 use proto::convert::{Ack, Batch, Rejection, StatedBoard};
 use thiserror::Error;
 
+use crate::jams;
 use crate::prove::{Busy, Case, Prover, Refusal};
 use crate::store::{BatchOrigin, BatchToStore, BoardRow, LeaseOrigin, RejectionToStore, Store, StoreError};
 
@@ -19,6 +20,14 @@ pub enum SubmitError {
         job: i64,
         /// The token named.
         token: i64,
+    },
+    /// A siren job finds jams, every other boards.
+    #[error("job {job} is of a kind that finds no {what}")]
+    WrongKind {
+        /// The job.
+        job: i64,
+        /// What was handed in.
+        what: &'static str,
     },
     /// The provers have their hands full.
     #[error(transparent)]
@@ -46,6 +55,23 @@ pub async fn submit(
     };
     if let Some(ack) = store.stored_ack(batch.id).await? {
         return Ok(ack);
+    }
+    let wrong_kind = |what| SubmitError::WrongKind {
+        job: batch.job.get(),
+        what,
+    };
+    if lease.is_siren {
+        let job = store.job(batch.job).await?;
+        let job = job.expect("a lease of it was granted, and jobs are never deleted");
+        return match job.spec.jams() {
+            Some(spec) if batch.boards.is_empty() => {
+                jams::submit(store, prover, max_strikes, batch, lease, &job, spec).await
+            }
+            _ => Err(wrong_kind("boards")),
+        };
+    }
+    if !batch.jams.is_empty() {
+        return Err(wrong_kind("jams"));
     }
     let sorted = Sorted::of(store, batch.boards).await?;
     let case = Case {
@@ -156,7 +182,11 @@ impl Judged {
                         code: refusal.code,
                         detail: refusal.detail,
                     };
-                    judged.rejections.push(RejectionToStore { rejection, stated });
+                    judged.rejections.push(RejectionToStore {
+                        rejection,
+                        canonical: stated.canonical,
+                        stated_par: stated.par,
+                    });
                 }
             }
         }

@@ -42,7 +42,11 @@ impl JamJob {
         if !(1..=MAX_SEEDS).contains(&seeds.len()) {
             return Err(JamJobError::Seeds(seeds.len()));
         }
-        if let Some((_, seed)) = seeds.iter().enumerate().find(|(at, seed)| seeds[..*at].contains(seed)) {
+        if let Some((_, seed)) = seeds
+            .iter()
+            .enumerate()
+            .find(|(at, seed)| seeds[..*at].contains(seed))
+        {
             return Err(JamJobError::SeedTwice(*seed));
         }
         Ok(Self { template, seeds })
@@ -73,7 +77,11 @@ impl JamJob {
             candidate_while(&self.template, seed, go_on).expect("the template was checked with the job");
         match found {
             None => SeedEnd::Stopped(tally),
-            Some(candidate) => SeedEnd::Complete(SeedOutcome { seed, candidate, tally }),
+            Some(candidate) => SeedEnd::Complete(SeedOutcome {
+                seed,
+                candidate,
+                tally,
+            }),
         }
     }
 
@@ -258,19 +266,27 @@ mod tests {
             left -= 1;
             left >= 0
         });
-        assert!(matches!(end, SeedEnd::Stopped(Tally { attempts: 2, .. })), "{end:?}");
+        assert!(
+            matches!(end, SeedEnd::Stopped(Tally { attempts: 2, .. })),
+            "{end:?}"
+        );
     }
 
     #[test]
     fn jobs_that_make_no_sense_are_refused_with_the_value() {
         let job = job();
         let refused = |template: &Template, seeds: &[u64]| {
-            JamJob::new(template.clone(), seeds.to_vec()).unwrap_err().to_string()
+            JamJob::new(template.clone(), seeds.to_vec())
+                .unwrap_err()
+                .to_string()
         };
         assert_eq!(refused(job.template(), &[]), "0 seeds, expected 1 to 64");
         assert_eq!(refused(job.template(), &[7, 8, 7]), "seed 7 stands there twice");
         let mut template = job.template().clone();
         template.exits = 0;
-        assert_eq!(refused(&template, &[1]), "template: exits is 0, expected 1 or more");
+        assert_eq!(
+            refused(&template, &[1]),
+            "template: exits is 0, expected 1 or more"
+        );
     }
 }

@@ -192,6 +192,17 @@ impl Plan {
         Ok(plan)
     }
 
+    /// Writes the plan: the same text for the same plan.
+    pub fn spell(&self) -> String {
+        serde_json::to_string(self).expect("plain structures of numbers and text can be written")
+    }
+
+    /// A number that another plan all but surely does not have.
+    pub fn fingerprint(&self) -> u64 {
+        let bytes: Vec<u64> = self.spell().bytes().map(u64::from).collect();
+        derive_seed(&bytes)
+    }
+
     /// The levels, in order.
     pub fn levels(&self) -> Vec<LevelSpec> {
         let worlds = self.worlds.iter().zip(1..);

@@ -200,7 +200,10 @@ mod tests {
         };
         assert_eq!(lie(&|lie| lie.seed = 3), "seed 3 is none of the job's");
         assert!(lie(&|lie| lie.level.truncate(40)).starts_with("no jam: EOF while parsing"));
-        assert_eq!(lie(&|lie| lie.level.push(' ')), "the level is not spelled as its jam is");
+        assert_eq!(
+            lie(&|lie| lie.level.push(' ')),
+            "the level is not spelled as its jam is"
+        );
         assert!(lie(&|lie| lie.canonical.push('x')).starts_with("stated canonical spelling"));
         assert_eq!(
             lie(&|lie| lie.par += 1),

@@ -31,12 +31,7 @@ use crate::uploads::{self, Uploads};
 use crate::{heartbeat, self_test};
 
 /// The kinds of job that this worker runs.
-const KINDS: [JobKind; 4] = [
-    JobKind::Scatter,
-    JobKind::Anneal,
-    JobKind::Census,
-    JobKind::Siren,
-];
+const KINDS: [JobKind; 4] = [JobKind::Scatter, JobKind::Anneal, JobKind::Census, JobKind::Siren];
 
 /// The least time between two acquire calls that bring nothing, for coordinators that answer at once.
 const MIN_ACQUIRE_INTERVAL: Duration = Duration::from_secs(1);

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use board::cluster::Found;
 use board::census::RangeOutcome;
+use board::cluster::Found;
 use board::job::{Counters, JobDigest, JobSpec, ShardEnd, ShardOutcome, Tally};
 use proto::convert::{
-    Batch, Completion, Lease, LeaseOutcome, Release, ReleaseReason, StatedBoard, StatedJam, Work, jam_counters,
+    Batch, Completion, Lease, LeaseOutcome, Release, ReleaseReason, StatedBoard, StatedJam, Work,
+    jam_counters,
 };
 use proto::ids::BatchId;
 use siren::job::{JamJob, JamTally};

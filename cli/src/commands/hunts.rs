@@ -82,7 +82,8 @@ struct Listed {
     name: String,
     state: &'static str,
     strategy: &'static str,
-    lot: String,
+    /// Null: a campaign of Siren Jam.
+    lot: Option<String>,
     /// A string: not every reader of JSON takes 64 bits.
     seed: String,
     priority: i32,
@@ -104,7 +105,7 @@ impl Listed {
             name: hunt.name,
             state: hunt.state.as_str(),
             strategy: hunt.strategy.as_str(),
-            lot: hunt.space.lot().to_string(),
+            lot: hunt.space.map(|space| space.lot().to_string()),
             seed: hunt.seed.to_string(),
             priority: hunt.priority,
             boards_new: progress.n_new,

@@ -4,7 +4,9 @@ use std::io::Write;
 
 use anyhow::Context;
 use board::ENGINE;
+use board::job::{Counters, JobDigest};
 use coordinator::store::{JobRecord, JobState};
+use proto::convert::{Work, jam_counters};
 use proto::ids::JobId;
 use serde::Serialize;
 
@@ -48,6 +50,7 @@ struct Replayed {
     reported: Option<String>,
     /// Are they equal? Null: nothing to compare.
     equal: Option<bool>,
+    /// Distinct ones; of a siren job, jams.
     boards: u64,
     clusters: u64,
     positions: u64,
@@ -73,7 +76,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             counted(threads as u64, "thread")
         );
     }
-    let result = worker::replay(&job.spec, threads)?;
+    let result = Ran::again(&job.spec, threads)?;
     let reported = reported(&job);
     let replayed = Replayed {
         job: arguments.job,
@@ -84,10 +87,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             .as_ref()
             .map(|(engine, digest)| engine == ENGINE && *digest == result.digest.to_string()),
         reported: reported.as_ref().map(|(_, digest)| digest.clone()),
-        boards: result.found.len() as u64,
+        boards: result.counters.found,
         clusters: result.counters.clusters,
         positions: result.counters.positions,
-        best_par: result.found.iter().map(|found| found.par.get()).max(),
+        best_par: result.best_par,
     };
     let mut out = std::io::stdout();
     if arguments.json {
@@ -106,6 +109,37 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     })
 }
 
+/// What a job gave when it was run again.
+struct Ran {
+    digest: JobDigest,
+    counters: Counters,
+    best_par: Option<u16>,
+}
+
+impl Ran {
+    fn again(work: &Work, n_threads: usize) -> anyhow::Result<Ran> {
+        Ok(match work {
+            Work::Boards(spec) => {
+                let result = worker::replay(spec, n_threads)?;
+                Ran {
+                    digest: result.digest,
+                    counters: result.counters,
+                    best_par: result.found.iter().map(|found| found.par.get()).max(),
+                }
+            }
+            Work::Jams(job) => {
+                let result = worker::seeds::replay(job, n_threads)?;
+                let par = result.found.iter().map(|found| found.par).max();
+                Ran {
+                    digest: JobDigest::from_bytes(result.tally.digest()),
+                    counters: jam_counters(result.tally.attempts(), result.tally.n_found()),
+                    best_par: par.and_then(|par| u16::try_from(par).ok()),
+                }
+            }
+        })
+    }
+}
+
 /// Engine and digest of the run that completed the job.
 fn reported(job: &JobRecord) -> Option<(String, String)> {
     if job.state != JobState::Done {
@@ -115,16 +149,20 @@ fn reported(job: &JobRecord) -> Option<(String, String)> {
 }
 
 fn tell(out: &mut impl Write, replayed: &Replayed, engine: Option<&str>) -> std::io::Result<()> {
-    writeln!(
-        out,
-        "{} distinct of {}, {}, best par {}",
-        counted(replayed.boards, "board"),
-        counted(replayed.clusters, "cluster"),
-        counted(replayed.positions, "position"),
-        replayed
-            .best_par
-            .map_or(String::from("none"), |par| par.to_string()),
-    )?;
+    let best_par = replayed
+        .best_par
+        .map_or(String::from("none"), |par| par.to_string());
+    if replayed.kind == "siren" {
+        writeln!(out, "{}, best par {best_par}", counted(replayed.boards, "jam"))?;
+    } else {
+        writeln!(
+            out,
+            "{} distinct of {}, {}, best par {best_par}",
+            counted(replayed.boards, "board"),
+            counted(replayed.clusters, "cluster"),
+            counted(replayed.positions, "position"),
+        )?;
+    }
     writeln!(out, "digest   {}", replayed.digest)?;
     match (&replayed.reported, engine, replayed.equal) {
         (Some(reported), _, Some(true)) => writeln!(out, "reported {reported}\nequal"),

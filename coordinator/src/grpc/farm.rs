@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use board::ENGINE;
-use proto::convert::{Acquire, Batch, Beat, Completion, Directive, Hello, Release, Welcome};
+use proto::convert::{Acquire, Batch, Beat, Completion, Directive, Hello, LeaseOutcome, Release, Welcome};
 use proto::ids::Session;
 use proto::v1::farm_server::Farm;
 use proto::{MAX_BOARDS_PER_BATCH, PROTOCOL, v1};
@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use super::CallError;
 use crate::Shared;
+use crate::jams;
 use crate::jobs::grant;
 use crate::store::{EventKind, EventToWrite, WorkerStanding};
 use crate::submit::submit;
@@ -180,12 +181,18 @@ impl Farm for FarmService {
     ) -> Result<Response<v1::CompleteJobResponse>, Status> {
         let claim = Completion::try_from(request.into_inner()).map_err(CallError::from)?;
         self.standing(claim.session).await?;
-        let outcome = self
-            .shared
-            .store
-            .complete(&claim)
+        let shared = &self.shared;
+        let limits = (shared.config.max_failures, shared.config.max_strikes);
+        let of_jams = jams::complete(&shared.store, &shared.prover, limits, &claim)
             .await
             .map_err(CallError::from)?;
+        let outcome = match of_jams {
+            Some(outcome) => outcome,
+            None => shared.store.complete(&claim).await.map_err(CallError::from)?,
+        };
+        if outcome == LeaseOutcome::Lost {
+            shared.work.notify_waiters();
+        }
         Ok(Response::new(v1::CompleteJobResponse {
             outcome: outcome.to_wire(),
         }))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use board::geometry::Lot;
-use proto::convert::{NewHunt, StatedBoard, WireError};
+use proto::convert::{StatedBoard, WireError, Wish};
 use proto::ids::{HuntId, JobId};
 use proto::v1;
 use proto::v1::operator_server::Operator;
@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use super::CallError;
 use crate::Shared;
+use crate::jobs::campaign;
 use crate::store::{
     AttemptRecord, HuntProgress, HuntRecord, HuntState, JobFilter, JobRecord, JobState, WorkerRecord,
 };
@@ -73,13 +74,13 @@ impl Operator for OperatorService {
         &self,
         request: Request<v1::CreateHuntRequest>,
     ) -> Result<Response<v1::Hunt>, Status> {
-        let wish = NewHunt::try_from(request.into_inner()).map_err(CallError::from)?;
-        let hunt = self
-            .shared
-            .store
-            .create_hunt(&wish, drawn_seed())
-            .await
-            .map_err(CallError::from)?;
+        let wish = Wish::try_from(request.into_inner()).map_err(CallError::from)?;
+        let store = &self.shared.store;
+        let hunt = match wish {
+            Wish::Hunt(wish) => store.create_hunt(&wish, drawn_seed()).await,
+            Wish::Campaign(wish) => campaign::create(store, &wish).await,
+        }
+        .map_err(CallError::from)?;
         self.shared.work.notify_waiters();
         Ok(Response::new(hunt_to_wire(hunt)))
     }
@@ -291,7 +292,7 @@ fn hunt_to_wire(hunt: HuntRecord) -> v1::Hunt {
     v1::Hunt {
         id: hunt.id.get(),
         name: hunt.name,
-        space: Some((&hunt.space).into()),
+        space: hunt.space.as_ref().map(Into::into),
         strategy: hunt.strategy.to_wire().into(),
         budget: Some(v1::Budget {
             minutes,

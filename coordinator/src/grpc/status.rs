@@ -51,12 +51,16 @@ pub enum CallError {
 impl From<CallError> for Status {
     fn from(error: CallError) -> Status {
         match &error {
-            CallError::Wire(_) | CallError::CreateHunt(CreateHuntError::Census(_)) => {
-                Status::invalid_argument(error.to_string())
-            }
+            CallError::Wire(_)
+            | CallError::CreateHunt(CreateHuntError::Census(_) | CreateHuntError::NoLevels)
+            | CallError::Submit(SubmitError::WrongKind { .. }) => Status::invalid_argument(error.to_string()),
             CallError::NoSession => Status::unauthenticated(error.to_string()),
             CallError::NotFound { .. } => Status::not_found(error.to_string()),
-            CallError::Outdated(_) | CallError::Conflict(_) => Status::failed_precondition(error.to_string()),
+            CallError::Outdated(_)
+            | CallError::Conflict(_)
+            | CallError::CreateHunt(CreateHuntError::Engine { .. }) => {
+                Status::failed_precondition(error.to_string())
+            }
             CallError::Submit(SubmitError::NoSuchLease { .. }) => {
                 Status::permission_denied(error.to_string())
             }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use board::census::{Census, CensusJob};
 use board::job::JobSpec;
+use board::space::BoardSpace;
 use board::{ENGINE, StateLimit};
 use proto::convert::JobKind;
 use tracing::warn;
@@ -30,7 +31,7 @@ const MAX_GROWTH: f64 = 4.0;
 /// [`StoreError`].
 pub async fn plan(tx: &mut Tx, hunt: &HuntToPlan, sizing: &Sizing, n_wanted: u32) -> Result<u64, StoreError> {
     let Some(census) = tx
-        .census_to_plan(hunt.hunt, &hunt.space, StateLimit::DEFAULT)
+        .census_to_plan(hunt.hunt, space(hunt), StateLimit::DEFAULT)
         .await?
     else {
         warn!(hunt.id = hunt.hunt.get(), "a census without terms");
@@ -87,7 +88,7 @@ pub async fn split(store: &Store, range: RangeToSplit, sizing: &Sizing) -> Resul
         return Ok(false);
     };
     let Some(census) = tx
-        .census_to_plan(hunt.hunt, &hunt.space, StateLimit::DEFAULT)
+        .census_to_plan(hunt.hunt, space(&hunt), StateLimit::DEFAULT)
         .await?
     else {
         return Ok(false);
@@ -107,6 +108,10 @@ pub async fn split(store: &Store, range: RangeToSplit, sizing: &Sizing) -> Resul
     }
     tx.commit().await?;
     Ok(true)
+}
+
+fn space(hunt: &HuntToPlan) -> &BoardSpace {
+    hunt.space.as_ref().expect("only a campaign has no space")
 }
 
 /// Where a range of about so many units ends: between units that are alike, see [`Census::first_unit_alike`].
@@ -143,7 +148,7 @@ async fn insert(
         .expect("the range was cut from the census, and the configuration is within bounds");
     let job = JobToInsert {
         number,
-        spec: JobSpec::Census(job),
+        spec: JobSpec::Census(job).into(),
     };
     tx.insert_jobs(hunt.hunt, &[job]).await?;
     Ok(number)

@@ -7,8 +7,8 @@ use board::scatter::ScatterSpec;
 use proto::convert::{JobKind, Strategy};
 
 use crate::config::Sizing;
-use crate::jobs::census;
 use crate::jobs::size::iterations_per_shard;
+use crate::jobs::{campaign, census};
 use crate::store::{HuntToPlan, JobToInsert, StartsQuery, Store, StoreError, Tx};
 
 /// The most jobs planned at once.
@@ -40,6 +40,14 @@ pub async fn top_up(
         tx.commit().await?;
         return Ok(n_jobs);
     }
+    if hunt.strategy == Strategy::Siren {
+        if !kinds.contains(&JobKind::Siren) {
+            return Ok(0);
+        }
+        let n_jobs = campaign::plan(&mut tx, &hunt, n_wanted).await?;
+        tx.commit().await?;
+        return Ok(n_jobs);
+    }
     let n_left = hunt
         .end_number
         .map_or(u64::MAX, |end| end.saturating_sub(hunt.next_number));
@@ -54,7 +62,7 @@ pub async fn top_up(
         };
         jobs.push(JobToInsert {
             number,
-            spec: plan_one(&mut tx, &hunt, number, kind, sizing).await?,
+            spec: plan_one(&mut tx, &hunt, number, kind, sizing).await?.into(),
         });
     }
     tx.insert_jobs(hunt.hunt, &jobs).await?;
@@ -78,19 +86,20 @@ async fn plan_one(
     };
     let refused =
         "the frame is within bounds by its configuration, and starts are of the hunt's lot and exit row";
+    let space = hunt.space.as_ref().expect("only a campaign has no space");
     if kind == JobKind::Scatter {
         return Ok(JobSpec::Scatter(
-            ScatterSpec::new(hunt.space.clone(), frame).expect(refused),
+            ScatterSpec::new(space.clone(), frame).expect(refused),
         ));
     }
     let query = StartsQuery {
-        space: &hunt.space,
+        space,
         n_pool: POOLS[usize::try_from(number / 2 % POOLS.len() as u64).expect("a small number")],
         n_starts: sizing.n_shards,
         seed: frame.seed,
     };
     let starts = tx.starts(&query).await?;
-    let spec = AnnealSpec::new(hunt.space.clone(), frame, starts, Temperatures::default());
+    let spec = AnnealSpec::new(space.clone(), frame, starts, Temperatures::default());
     Ok(JobSpec::Anneal(spec.expect(refused)))
 }
 
@@ -100,6 +109,7 @@ fn kind_of(strategy: Strategy, number: u64, kinds: &[JobKind]) -> Option<JobKind
         Strategy::Scatter => &[JobKind::Scatter],
         Strategy::Anneal => &[JobKind::Anneal],
         Strategy::Census => &[JobKind::Census],
+        Strategy::Siren => &[JobKind::Siren],
         // Scatter comes first: it finds what annealing starts from.
         Strategy::Mixed if number.is_multiple_of(2) => &[JobKind::Scatter, JobKind::Anneal],
         Strategy::Mixed => &[JobKind::Anneal, JobKind::Scatter],

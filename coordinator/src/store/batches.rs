@@ -4,7 +4,7 @@
 //! and hears the answer that was stored with the boards: nothing is counted twice.
 
 use board::Par;
-use proto::convert::{Ack, MAX_DETAIL_CHARS, MAX_SPELLING_BYTES, RejectCode, Rejection, StatedBoard};
+use proto::convert::{Ack, MAX_DETAIL_CHARS, MAX_SPELLING_BYTES, RejectCode, Rejection};
 use proto::ids::{BatchId, FencingToken, JobId};
 
 use super::{BoardRow, EventKind, EventToWrite, LeaseOrigin, Store, StoreError, Tx, text};
@@ -18,13 +18,15 @@ pub enum BatchOrigin {
     Import(String),
 }
 
-/// A board that was refused.
+/// A board or jam that was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RejectionToStore {
     /// The answer.
     pub rejection: Rejection,
-    /// As it was sent.
-    pub stated: StatedBoard,
+    /// The canonical spelling as it was sent.
+    pub canonical: String,
+    /// The par as it was sent.
+    pub stated_par: u32,
 }
 
 /// A batch, judged.
@@ -140,7 +142,11 @@ impl Store {
 
 impl Tx {
     /// Claims a batch id; `None`: it is stored.
-    async fn open_batch(&mut self, id: BatchId, origin: &BatchOrigin) -> Result<Option<i64>, StoreError> {
+    pub(super) async fn open_batch(
+        &mut self,
+        id: BatchId,
+        origin: &BatchOrigin,
+    ) -> Result<Option<i64>, StoreError> {
         let (lease, source) = match origin {
             BatchOrigin::Lease(lease) => (Some(lease), None),
             BatchOrigin::Import(source) => (None, Some(text(source, 1_000))),
@@ -163,7 +169,7 @@ impl Tx {
         Ok(row.map(|row| row.id))
     }
 
-    async fn close_batch(&mut self, batch_id: i64, ack: &Ack) -> Result<(), StoreError> {
+    pub(super) async fn close_batch(&mut self, batch_id: i64, ack: &Ack) -> Result<(), StoreError> {
         let done = sqlx::query!(
             "UPDATE batches SET n_inserted = $2, n_duplicate = $3 WHERE id = $1",
             batch_id,
@@ -180,7 +186,7 @@ impl Tx {
         Ok(())
     }
 
-    async fn store_rejections(
+    pub(super) async fn store_rejections(
         &mut self,
         batch_id: i64,
         refused: &[RejectionToStore],
@@ -197,11 +203,11 @@ impl Tx {
             .collect();
         let spellings: Vec<String> = refused
             .iter()
-            .map(|r| text(&r.stated.canonical, MAX_SPELLING_BYTES))
+            .map(|r| text(&r.canonical, MAX_SPELLING_BYTES))
             .collect();
         let pars: Vec<i32> = refused
             .iter()
-            .map(|r| i32::try_from(r.stated.par).unwrap_or(i32::MAX))
+            .map(|r| i32::try_from(r.stated_par).unwrap_or(i32::MAX))
             .collect();
         let details: Vec<String> = refused
             .iter()
@@ -251,7 +257,7 @@ impl Tx {
         Ok(())
     }
 
-    async fn note_strike(
+    pub(super) async fn note_strike(
         &mut self,
         lease: &LeaseOrigin,
         reason: &str,

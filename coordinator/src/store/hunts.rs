@@ -61,8 +61,8 @@ pub struct HuntRecord {
     pub id: HuntId,
     /// Its label.
     pub name: String,
-    /// Which boards are hunted.
-    pub space: BoardSpace,
+    /// Which boards are hunted; `None`: a campaign, which has a plan instead.
+    pub space: Option<BoardSpace>,
     /// Which kinds of job it is cut into.
     pub strategy: Strategy,
     /// Where its jobs' seeds start.
@@ -125,6 +125,17 @@ pub enum CreateHuntError {
         /// The name asked for.
         name: String,
     },
+    /// Another version began the campaign; which level a seed gives is its own.
+    #[error("campaign {name:?} was begun by engine {engine}, this is {ours}; choose another name", ours = siren::ENGINE)]
+    Engine {
+        /// The name asked for.
+        name: String,
+        /// Who began it.
+        engine: String,
+    },
+    /// A plan without levels.
+    #[error("the plan has no levels")]
+    NoLevels,
     /// The census cannot be numbered.
     #[error(transparent)]
     Census(#[from] board::census::CensusError),
@@ -159,7 +170,7 @@ impl Store {
             let known = tx.hunt_by_name(&wish.name).await?;
             let Some(known) = known.filter(|known| {
                 // What a census counts stands in its name; a hunt of another kind must not take it up.
-                known.space == wish.space
+                known.space.as_ref() == Some(&wish.space)
                     && (known.strategy == Strategy::Census) == (wish.strategy == Strategy::Census)
             }) else {
                 return Err(CreateHuntError::NameTaken {
@@ -168,7 +179,7 @@ impl Store {
             };
             (tx.extend_hunt(known.id, wish).await?, EventKind::HuntExtended)
         };
-        let detail = format!("{} {}, {}", hunt.name, hunt.space.lot(), hunt.strategy.as_str());
+        let detail = format!("{} {}, {}", hunt.name, wish.space.lot(), hunt.strategy.as_str());
         let event = EventToWrite {
             hunt: Some(hunt.id),
             ..EventToWrite::new(&self.actor, kind, &detail)
@@ -319,7 +330,8 @@ impl Store {
             SELECT p.state AS "state!", p.jobs_done AS "jobs_done!", p.jobs_leased AS "jobs_leased!",
                 p.jobs_queued AS "jobs_queued!", p.jobs_parked AS "jobs_parked!", p.boards_new AS "boards_new!",
                 p.boards_known AS "boards_known!", p.clusters AS "clusters!", p.positions_per_s AS "positions_per_s!",
-                h.lot_width, h.lot_height, h.exit_row, c.n_boards AS "n_boards!", c.best_par
+                coalesce(h.lot_width, 0::smallint) AS "lot_width!", coalesce(h.lot_height, 0::smallint) AS "lot_height!",
+                coalesce(h.exit_row, 0::smallint) AS "exit_row!", c.n_boards AS "n_boards!", c.best_par
             FROM hunt_progress p
             JOIN hunts h ON h.id = p.hunt_id
             CROSS JOIN LATERAL (
@@ -341,6 +353,7 @@ impl Store {
                 self.one_board(par, (row.lot_width, row.lot_height), row.exit_row)
                     .await?
             }
+            // Nothing of the lot yet, or a campaign, which has none.
             None => None,
         };
         Ok(Some(HuntProgress {
@@ -403,7 +416,7 @@ impl Tx {
         row.map(HuntRecord::try_from).transpose()
     }
 
-    async fn hunt_by_name(&mut self, name: &str) -> Result<Option<HuntRecord>, StoreError> {
+    pub(super) async fn hunt_by_name(&mut self, name: &str) -> Result<Option<HuntRecord>, StoreError> {
         let row = sqlx::query_as!(
             HuntRow,
             "SELECT * FROM hunts WHERE name = $1 FOR NO KEY UPDATE",
@@ -461,16 +474,16 @@ impl Tx {
 pub(super) struct HuntRow {
     pub(super) id: i64,
     pub(super) name: String,
-    pub(super) lot_width: i16,
-    pub(super) lot_height: i16,
-    pub(super) exit_row: i16,
-    pub(super) hero_length: i16,
-    pub(super) first_vehicles: i16,
-    pub(super) last_vehicles: i16,
-    pub(super) first_walls: i16,
-    pub(super) last_walls: i16,
-    pub(super) lengths: Vec<i16>,
-    pub(super) weights: Vec<i32>,
+    pub(super) lot_width: Option<i16>,
+    pub(super) lot_height: Option<i16>,
+    pub(super) exit_row: Option<i16>,
+    pub(super) hero_length: Option<i16>,
+    pub(super) first_vehicles: Option<i16>,
+    pub(super) last_vehicles: Option<i16>,
+    pub(super) first_walls: Option<i16>,
+    pub(super) last_walls: Option<i16>,
+    pub(super) lengths: Option<Vec<i16>>,
+    pub(super) weights: Option<Vec<i32>>,
     pub(super) strategy: String,
     pub(super) seed: i64,
     pub(super) priority: i32,
@@ -497,32 +510,17 @@ impl TryFrom<HuntRow> for HuntRecord {
     type Error = StoreError;
 
     fn try_from(row: HuntRow) -> Result<HuntRecord, StoreError> {
-        let small = |column, value: i16| narrow::<u8>("hunts", row.id, column, value.into());
-        let lengths = row.lengths.iter().zip(&row.weights).map(|(&length, &weight)| {
-            Ok(LengthWeight {
-                length: small("lengths", length)?,
-                weight: narrow("hunts", row.id, "weights", weight.into())?,
-            })
-        });
-        let lot = Lot::new(
-            small("lot_width", row.lot_width)?,
-            small("lot_height", row.lot_height)?,
-        )
-        .map_err(|error| unreadable(row.id, error.to_string()))?;
-        let fields = SpaceFields {
-            lot,
-            exit_row: small("exit_row", row.exit_row)?,
-            hero_length: small("hero_length", row.hero_length)?,
-            vehicles: small("first_vehicles", row.first_vehicles)?
-                ..=small("last_vehicles", row.last_vehicles)?,
-            walls: small("first_walls", row.first_walls)?..=small("last_walls", row.last_walls)?,
-            lengths: lengths.collect::<Result<_, StoreError>>()?,
+        let strategy = Strategy::parse(&row.strategy)
+            .ok_or_else(|| unreadable(row.id, format!("strategy {:?}", row.strategy)))?;
+        let space = if strategy == Strategy::Siren {
+            None
+        } else {
+            Some(space_of(&row)?)
         };
         Ok(HuntRecord {
             id: hunt_id(row.id),
-            space: BoardSpace::new(fields).map_err(|error| unreadable(row.id, error.to_string()))?,
-            strategy: Strategy::parse(&row.strategy)
-                .ok_or_else(|| unreadable(row.id, format!("strategy {:?}", row.strategy)))?,
+            space,
+            strategy,
             state: HuntState::parse(row.id, &row.state)?,
             until_par: row
                 .until_par
@@ -538,6 +536,35 @@ impl TryFrom<HuntRow> for HuntRecord {
             ended_at: row.ended_at,
         })
     }
+}
+
+/// The space of a hunt that is no campaign.
+fn space_of(row: &HuntRow) -> Result<BoardSpace, StoreError> {
+    let small = |column: &str, value: Option<i16>| {
+        let value = value.ok_or_else(|| unreadable(row.id, format!("{column} is missing")))?;
+        narrow::<u8>("hunts", row.id, column, value.into())
+    };
+    let lengths = row.lengths.iter().flatten().zip(row.weights.iter().flatten());
+    let lengths = lengths.map(|(&length, &weight)| {
+        Ok(LengthWeight {
+            length: small("lengths", Some(length))?,
+            weight: narrow("hunts", row.id, "weights", weight.into())?,
+        })
+    });
+    let lot = Lot::new(
+        small("lot_width", row.lot_width)?,
+        small("lot_height", row.lot_height)?,
+    )
+    .map_err(|error| unreadable(row.id, error.to_string()))?;
+    let fields = SpaceFields {
+        lot,
+        exit_row: small("exit_row", row.exit_row)?,
+        hero_length: small("hero_length", row.hero_length)?,
+        vehicles: small("first_vehicles", row.first_vehicles)?..=small("last_vehicles", row.last_vehicles)?,
+        walls: small("first_walls", row.first_walls)?..=small("last_walls", row.last_walls)?,
+        lengths: lengths.collect::<Result<_, StoreError>>()?,
+    };
+    BoardSpace::new(fields).map_err(|error| unreadable(row.id, error.to_string()))
 }
 
 pub(super) fn hunt_id(id: i64) -> HuntId {

@@ -1,7 +1,8 @@
 //! Jobs, as operators see them.
 
 use board::Par;
-use board::job::{Counters, JobDigest, JobSpec};
+use board::job::{Counters, JobDigest};
+use proto::convert::Work;
 use proto::ids::{HuntId, JobId};
 use time::OffsetDateTime;
 
@@ -64,7 +65,7 @@ pub struct JobRecord {
     /// Where it is.
     pub state: JobState,
     /// What it searches: what a replay needs.
-    pub spec: JobSpec,
+    pub spec: Work,
     /// The engine version that carried it out; `None`: not done.
     pub engine: Option<String>,
     /// What a replay must match; `None`: not done.

@@ -497,7 +497,7 @@ impl From<&Counters> for SqlCounters {
     }
 }
 
-pub(super) fn decode_spec(id: i64, bytes: &[u8]) -> Result<board::job::JobSpec, StoreError> {
+pub(super) fn decode_spec(id: i64, bytes: &[u8]) -> Result<proto::convert::Work, StoreError> {
     let unreadable = |reason: String| StoreError::Unreadable {
         table: "jobs",
         id,

@@ -2,10 +2,9 @@
 
 use board::Par;
 use board::canonical::Canonical;
-use board::job::JobSpec;
 use board::space::BoardSpace;
 use prost::Message;
-use proto::convert::{JobKind, Strategy};
+use proto::convert::{JobKind, Strategy, Work};
 use proto::ids::HuntId;
 use proto::v1;
 
@@ -17,8 +16,8 @@ use crate::store::HuntRecord;
 pub struct HuntToPlan {
     /// The hunt.
     pub hunt: HuntId,
-    /// Which boards are hunted.
-    pub space: BoardSpace,
+    /// Which boards are hunted; `None`: a campaign, which has a plan instead.
+    pub space: Option<BoardSpace>,
     /// Which kinds of job it is cut into.
     pub strategy: Strategy,
     /// Where its jobs' seeds start.
@@ -47,8 +46,8 @@ pub struct Measured {
 pub struct JobToInsert {
     /// Place in the hunt.
     pub number: u64,
-    /// What it searches.
-    pub spec: JobSpec,
+    /// What it does.
+    pub spec: Work,
 }
 
 /// Which boards annealing may start from.
@@ -259,7 +258,7 @@ impl Tx {
                 hunt.get(),
                 to_sql(job.number),
                 job.spec.kind(),
-                job.spec.frame().seed.cast_signed(),
+                job.spec.seed().cast_signed(),
                 v1::JobSpec::from(&job.spec).encode_to_vec(),
                 to_sql(job.spec.n_iterations()),
             )

@@ -37,9 +37,11 @@ pub struct LeaseOrigin {
     pub token: FencingToken,
     /// The job's hunt.
     pub hunt: HuntId,
-    /// The hunt's lot, in squares.
+    /// Whether it is a job over jams.
+    pub is_siren: bool,
+    /// The hunt's lot, in squares; zeros: a campaign, which has none.
     pub lot: (u8, u8),
-    /// The hunt's exit row.
+    /// The hunt's exit row; 0: a campaign.
     pub exit_row: u8,
 }
 
@@ -153,7 +155,8 @@ impl Store {
     ) -> Result<Option<LeaseOrigin>, StoreError> {
         let row = sqlx::query!(
             r#"
-            SELECT w.id, w.name, j.hunt_id, h.lot_width, h.lot_height, h.exit_row
+            SELECT w.id, w.name, j.hunt_id, j.kind = 'siren' AS "is_siren!", coalesce(h.lot_width, 0::smallint) AS "lot_width!",
+                coalesce(h.lot_height, 0::smallint) AS "lot_height!", coalesce(h.exit_row, 0::smallint) AS "exit_row!"
             FROM job_attempts a
             JOIN workers w ON w.id = a.worker_id
             JOIN jobs j ON j.id = a.job_id
@@ -175,6 +178,7 @@ impl Store {
                 job,
                 token,
                 hunt: HuntId::new(hunt).expect("identities start at 1"),
+                is_siren: row.is_siren,
                 lot: (
                     side("lot_width", row.lot_width)?,
                     side("lot_height", row.lot_height)?,

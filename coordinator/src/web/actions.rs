@@ -77,7 +77,13 @@ pub(super) async fn create_hunt(
             Ok(hunt) => return Redirect::to(&format!("/hunts/{}", hunt.id)).into_response(),
             Err(CreateHuntError::Store(error)) => return away(&error, &visitor, "/hunts/new"),
             Err(taken @ CreateHuntError::NameTaken { .. }) => vec![("name", taken.to_string())],
-            Err(refused @ CreateHuntError::Census(_)) => vec![("form", refused.to_string())],
+            Err(
+                refused @ (CreateHuntError::Census(_)
+                | CreateHuntError::Engine { .. }
+                | CreateHuntError::NoLevels),
+            ) => {
+                vec![("form", refused.to_string())]
+            }
         },
         Err(wrong) => wrong,
     };

@@ -62,13 +62,14 @@ async fn lease(farm: &Farm, session: Session) -> Option<Lease> {
 
 /// Carries a leased range out as a worker does.
 async fn carry_out(farm: &Farm, session: Session, lease: &Lease) -> LeaseOutcome {
-    let result = lease.spec.run(&mut Explorer::new());
+    let result = lease.spec.boards().unwrap().run(&mut Explorer::new());
     let batch = Batch {
         session,
         id: BatchId::new(Uuid::new_v4()),
         job: lease.job,
         token: lease.token,
         boards: result.found.iter().map(StatedBoard::from).collect(),
+        jams: Vec::new(),
     };
     let ack = farm.submit(batch).await.unwrap();
     assert_eq!(ack.rejected, []);
@@ -201,7 +202,7 @@ async fn a_second_count_that_differs_is_disputed_and_no_coverage(pool: PgPool) {
     // The twin of what the honest one counted goes to the other.
     let twin = lease(&farm, liar).await.unwrap();
     assert_eq!(twin.spec, first.spec);
-    let result = twin.spec.run(&mut Explorer::new());
+    let result = twin.spec.boards().unwrap().run(&mut Explorer::new());
     let mut counts = result.census.unwrap();
     counts.layouts += 1;
     let claim = Completion {

@@ -70,6 +70,7 @@ fn acquire(session: &str, wait_ms: u32) -> v1::AcquireRequest {
 fn hunt(name: &str) -> v1::CreateHuntRequest {
     v1::CreateHuntRequest {
         census: None,
+        plan: None,
         name: name.to_owned(),
         space: Some((&space()).into()),
         strategy: v1::Strategy::Scatter.into(),
@@ -105,7 +106,7 @@ async fn a_job_goes_its_way_and_a_restarted_coordinator_goes_on(pool: PgPool) {
         .leases
         .remove(0);
     let lease = Lease::try_from(wire).unwrap();
-    let result = lease.spec.run(&mut Explorer::new());
+    let result = lease.spec.boards().unwrap().run(&mut Explorer::new());
     assert!(!result.found.is_empty(), "a job this small finds something");
 
     // The coordinator ends in the middle of the job; the worker sees nothing but another address.
@@ -121,6 +122,7 @@ async fn a_job_goes_its_way_and_a_restarted_coordinator_goes_on(pool: PgPool) {
             .iter()
             .map(|found| StatedBoard::from(found).into())
             .collect(),
+        jams: Vec::new(),
     };
     let ack = running.farm.submit_boards(request).await.unwrap().into_inner();
     assert_eq!(
@@ -224,6 +226,7 @@ async fn strangers_old_engines_and_broken_messages_are_sent_away(pool: PgPool) {
         job_id: 1,
         token: 1,
         boards: vec![stated(crate::fixture::HARDEST).into()],
+        jams: Vec::new(),
     };
     assert_eq!(
         code(running.farm.submit_boards(batch.clone()).await.unwrap_err()),

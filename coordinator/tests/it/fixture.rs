@@ -239,6 +239,7 @@ pub(crate) fn batch(session: Session, lease: &Lease, boards: Vec<StatedBoard>) -
         job: lease.job,
         token: lease.token,
         boards,
+        jams: Vec::new(),
     }
 }
 

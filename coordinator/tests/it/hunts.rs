@@ -35,7 +35,7 @@ async fn a_hunt_taken_up_again_goes_on_with_seeds_it_never_used(pool: PgPool) {
         })
         .await
         .unwrap();
-    let seeds: HashSet<u64> = jobs.iter().map(|job| job.spec.frame().seed).collect();
+    let seeds: HashSet<u64> = jobs.iter().map(|job| job.spec.seed()).collect();
     assert_eq!((jobs.len(), seeds.len()), (10, 10));
 }
 
@@ -91,7 +91,7 @@ async fn specifications_come_back_as_they_were_planned(pool: PgPool) {
     let lease = farm.acquire(session, 1).await.remove(0);
     let stored = farm.store.job(lease.job).await.unwrap().unwrap();
     assert_eq!(stored.spec, lease.spec);
-    let JobSpec::Anneal(spec) = &lease.spec else {
+    let Some(JobSpec::Anneal(spec)) = lease.spec.boards() else {
         panic!("an annealing hunt has annealing jobs")
     };
     assert_eq!(

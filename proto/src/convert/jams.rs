@@ -202,7 +202,13 @@ mod tests {
         assert!(spoiled(|_, template| template.unit = 9).is_err());
         assert!(spoiled(|_, template| template.par = None).is_err());
         assert!(spoiled(|_, template| template.par = Some(v1::Range { first: 9, last: 8 })).is_err());
-        assert!(spoiled(|_, template| template.gap = Some(v1::Range { first: 0, last: u32::MAX })).is_err());
+        assert!(
+            spoiled(|_, template| template.gap = Some(v1::Range {
+                first: 0,
+                last: u32::MAX
+            }))
+            .is_err()
+        );
     }
 
     #[test]
@@ -215,16 +221,34 @@ mod tests {
         };
         assert_eq!(from_wire(to_wire(jam.clone())), Ok(jam.clone()));
         let long = |length| "x".repeat(length);
-        assert!(from_wire(v1::FoundJam { level: long(MAX_JAM_BYTES + 1), ..to_wire(jam.clone()) }).is_err());
-        let spelled = v1::FoundJam { canonical: long(MAX_JAM_SPELLING_BYTES + 1), ..to_wire(jam) };
+        assert!(
+            from_wire(v1::FoundJam {
+                level: long(MAX_JAM_BYTES + 1),
+                ..to_wire(jam.clone())
+            })
+            .is_err()
+        );
+        let spelled = v1::FoundJam {
+            canonical: long(MAX_JAM_SPELLING_BYTES + 1),
+            ..to_wire(jam)
+        };
         assert!(from_wire(spelled).is_err());
     }
 
     #[test]
     fn attempts_are_read_back_from_the_counters() {
-        let tally = Tally { attempts: 90, stuck: 40, rejected: 30, survived: 20, in_range: 4 };
+        let tally = Tally {
+            attempts: 90,
+            stuck: 40,
+            rejected: 30,
+            survived: 20,
+            in_range: 4,
+        };
         assert_eq!(jam_tally(&jam_counters(tally, 6)), Some(tally));
-        let more_than_all = board::job::Counters { legal: 91, ..jam_counters(tally, 6) };
+        let more_than_all = board::job::Counters {
+            legal: 91,
+            ..jam_counters(tally, 6)
+        };
         assert_eq!(jam_tally(&more_than_all), None);
     }
 }

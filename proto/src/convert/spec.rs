@@ -142,7 +142,9 @@ impl TryFrom<v1::JobSpec> for JobSpec {
             Some(v1::job_spec::Kind::Census(census)) => {
                 Ok(JobSpec::Census(super::census::job_from_wire(census, frame)?))
             }
-            Some(v1::job_spec::Kind::Audit(_) | v1::job_spec::Kind::Siren(_)) | None => Err(WireError::UnknownKind),
+            Some(v1::job_spec::Kind::Audit(_) | v1::job_spec::Kind::Siren(_)) | None => {
+                Err(WireError::UnknownKind)
+            }
         }
     }
 }

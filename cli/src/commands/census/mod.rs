@@ -11,7 +11,7 @@ use board::{Lot, Par, StateLimit};
 use proto::convert::{Budget, CensusTerms, NewHunt, Strategy, census_spec};
 
 use super::hunt::wish::parse_range;
-use super::hunt::{FarmArguments, run_farm};
+use super::hunt::{Errand, FarmArguments, run_farm};
 use super::{Outcome, UsageError};
 
 /// Count every board of a lot exactly once, through the farm: a proof of what the hunts only find.
@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     if let Some(one_in) = arguments.sample {
         return estimate::run(arguments.spec(&space, terms), one_in, arguments.farm.threads());
     }
-    run_farm(&arguments.farm, &arguments.wish(space, terms))
+    run_farm(&arguments.farm, &Errand::Hunt(arguments.wish(space, terms)))
 }
 
 impl Arguments {

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use board::Board;
-use coordinator::store::{CensusCoverage, HuntProgress, HuntRecord};
+use coordinator::store::{CampaignProgress, CensusCoverage, HuntProgress, HuntRecord};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use worker::Progress;
 
@@ -21,6 +21,15 @@ const ESTIMATE_FROM_THOUSANDTHS: u128 = 50;
 /// How often a line is printed where there is no terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
+/// What else is known of how far it is.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    /// There for a census.
+    pub(super) census: Option<CensusCoverage>,
+    /// There for a campaign.
+    pub(super) campaign: Option<CampaignProgress>,
+}
+
 /// Shows how a hunt goes, on standard error.
 pub(super) struct Live {
     begun: Instant,
@@ -32,6 +41,8 @@ pub(super) struct Live {
     /// Units of a census.
     counted: Rate,
     lot: String,
+    /// Levels of a campaign that were done when it was first looked at.
+    done_before: Option<u64>,
     /// The hardest board and its drawing, kept until another is harder.
     hardest: Option<(String, String)>,
 }
@@ -54,19 +65,23 @@ impl Live {
             last_line: None,
             rate: Rate::over(WINDOW),
             counted: Rate::over(CENSUS_WINDOW),
-            lot: hunt.space.lot().to_string(),
+            lot: hunt
+                .space
+                .as_ref()
+                .map_or(String::new(), |space| space.lot().to_string()),
+            done_before: None,
             hardest: None,
         }
     }
 
     /// Shows the present state.
-    pub(super) fn show(
-        &mut self,
-        progress: &HuntProgress,
-        coverage: Option<&CensusCoverage>,
-        worker: &Progress,
-    ) {
+    pub(super) fn show(&mut self, progress: &HuntProgress, ledger: &Ledger, worker: &Progress) {
         let now = Instant::now();
+        if let Some(campaign) = &ledger.campaign {
+            let line = self.levels(campaign, progress, now);
+            return self.tell(line, "", now);
+        }
+        let coverage = ledger.census.as_ref();
         self.rate.note(now, worker.counters.solvable);
         if let Some(coverage) = coverage {
             self.counted.note(now, coverage.n_counted);
@@ -83,24 +98,61 @@ impl Live {
             counted(progress.n_boards, "board"),
             self.lot,
         );
+        if self.bar.is_some()
+            && let Some(hardest) = &progress.hardest
+            && self.hardest.as_ref().is_none_or(|(shown, _)| shown != hardest)
+        {
+            let picture =
+                Board::parse(hardest).map_or(String::new(), |board| show::picture_for_errors(&board));
+            self.hardest = Some((hardest.clone(), picture));
+        }
+        let picture = self
+            .hardest
+            .as_ref()
+            .map_or(String::new(), |(_, picture)| picture.clone());
+        self.tell(line, &picture, now);
+    }
+
+    fn tell(&mut self, line: String, picture: &str, now: Instant) {
         match &self.bar {
-            Some(bar) => {
-                if let Some(hardest) = &progress.hardest
-                    && self.hardest.as_ref().is_none_or(|(shown, _)| shown != hardest)
-                {
-                    let picture =
-                        Board::parse(hardest).map_or(String::new(), |board| show::picture_for_errors(&board));
-                    self.hardest = Some((hardest.clone(), picture));
-                }
-                let picture = self.hardest.as_ref().map_or("", |(_, picture)| picture);
-                bar.set_message(format!("{line}\n\n{picture}"));
-            }
+            Some(bar) => bar.set_message(if picture.is_empty() {
+                line
+            } else {
+                format!("{line}\n\n{picture}")
+            }),
             None if self.last_line.is_none_or(|last| now - last >= LINE_INTERVAL) => {
                 self.last_line = Some(now);
                 eprintln!("{line}");
             }
             None => {}
         }
+    }
+
+    /// How many levels of a campaign are done, and how long the rest will take: hard and easy ones take turns, so that the
+    /// rest is like what was done. Nothing is said before a few were.
+    fn levels(&mut self, campaign: &CampaignProgress, progress: &HuntProgress, now: Instant) -> String {
+        const FEW: u64 = 5;
+        let (n_done, n_levels) = (campaign.n_done, campaign.n_levels);
+        let n_now = n_done - *self.done_before.get_or_insert(n_done);
+        let left = if n_now >= FEW && n_done < n_levels {
+            let nth = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+            let left = (now - self.begun) * nth(n_levels - n_done) / nth(n_now);
+            format!(", about {} to go", clock(left))
+        } else {
+            String::new()
+        };
+        let parked = if campaign.n_parked > 0 {
+            format!("  {} failed too often", counted(campaign.n_parked, "level"))
+        } else {
+            String::new()
+        };
+        format!(
+            "{}  {n_done} of {n_levels} levels{left}  {} ({} distinct){parked}  {}",
+            self.time(now),
+            counted(campaign.n_finds, "jam"),
+            thousands(campaign.n_distinct),
+            counted(progress.jobs_leased, "job")
+        ) + " at work"
     }
 
     /// How much of a census is counted, and how long the rest will take if it is like what was counted last. Nothing

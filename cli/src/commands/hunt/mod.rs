@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use coordinator::store::{HuntProgress, HuntRecord};
 use coordinator::{Config, Coordinator, Store};
-use proto::convert::Strategy;
+use proto::convert::{NewCampaign, NewHunt, Strategy};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -23,9 +23,10 @@ use tracing_subscriber::EnvFilter;
 use worker::{Departure, Progress, Shutdown, WorkerError};
 
 use super::signals::Signals;
+use super::siren::campaign;
 use super::{Database, DatabaseArguments, Outcome, census};
 use crate::embedded::Access;
-use live::Live;
+use live::{Ledger, Live};
 use wish::WishArguments;
 
 /// How often the database is asked how far the hunt is.
@@ -102,19 +103,27 @@ struct Running {
     worker_progress: watch::Receiver<Progress>,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let wish = arguments.wish.check()?;
-    run_farm(&arguments.farm, &wish)
+/// What the farm is started for.
+pub(crate) enum Errand<'a> {
+    /// Boards: a hunt or a census.
+    Hunt(NewHunt),
+    /// Levels, written into a folder.
+    Campaign(NewCampaign, &'a Path),
 }
 
-/// Runs everything that a hunt takes on this machine, until the hunt is over.
-pub(crate) fn run_farm(arguments: &FarmArguments, wish: &proto::convert::NewHunt) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let wish = arguments.wish.check()?;
+    run_farm(&arguments.farm, &Errand::Hunt(wish))
+}
+
+/// Runs everything that an errand takes on this machine, until it is over.
+pub(crate) fn run_farm(arguments: &FarmArguments, errand: &Errand<'_>) -> anyhow::Result<Outcome> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     // The handlers stand before anything starts, so that a signal is never lost.
     let mut signals = runtime.block_on(async { Signals::listen() })?;
     let database = arguments.database.open(Access::Owner)?;
     let places = Places::make(&arguments.database, &database)?;
-    let hunted = runtime.block_on(hunt(arguments, wish, &database, &places, &mut signals));
+    let hunted = runtime.block_on(hunt(arguments, errand, &database, &places, &mut signals));
     // Background tasks that hold connections end with the runtime, before the server does.
     runtime.shutdown_timeout(Duration::from_secs(10));
     let closed = database.close().context("stopping Postgres");
@@ -123,7 +132,7 @@ pub(crate) fn run_farm(arguments: &FarmArguments, wish: &proto::convert::NewHunt
     {
         eprintln!("parforce: more is in {}", log.display());
     }
-    hunted.and(closed).map(|()| Outcome::Done)
+    hunted.and_then(|outcome| closed.map(|()| outcome))
 }
 
 /// Where the hunt keeps what is not in the database: the worker's spool, and the log.
@@ -169,18 +178,21 @@ fn start_log(file: File) -> bool {
 
 async fn hunt(
     arguments: &FarmArguments,
-    wish: &proto::convert::NewHunt,
+    errand: &Errand<'_>,
     database: &Database,
     places: &Places,
     signals: &mut Signals,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Outcome> {
     let store = Store::connect(&database.url(), MAX_CONNECTIONS).await?;
     let mut running = start(arguments, &places.spool, store).await?;
-    let hunt = running.coordinator.create_hunt(wish).await?;
+    let (hunt, limit) = match errand {
+        Errand::Hunt(wish) => (running.coordinator.create_hunt(wish).await?, wish.budget.time),
+        Errand::Campaign(wish, _) => (running.coordinator.create_campaign(wish).await?, None),
+    };
     announce(arguments, database, &running.coordinator, &hunt);
 
     let begun = Instant::now();
-    let mut live = Live::start(&hunt, wish.budget.time);
+    let mut live = Live::start(&hunt, limit);
     let end = watch_hunt(&mut running, &hunt, signals, &mut live).await?;
     live.ending(end == End::Interrupted);
 
@@ -191,9 +203,12 @@ async fn hunt(
     }
     let worker = drain(&mut running, signals).await;
     live.finish();
+    let mut outcome = Outcome::Done;
     if worker.is_ok() {
         let took = begun.elapsed();
-        if hunt.strategy == Strategy::Census {
+        if let Errand::Campaign(_, out) = errand {
+            outcome = campaign::finish(&store, &hunt, out, took, arguments.json).await?;
+        } else if hunt.strategy == Strategy::Census {
             census::report::print(&store, &hunt, took, arguments.json).await?;
         } else {
             report::print(&store, &hunt, took, database, arguments.json).await?;
@@ -202,7 +217,7 @@ async fn hunt(
     running.coordinator.shutdown();
     running.coordinator.join().await;
     store.close().await;
-    worker
+    worker.map(|()| outcome)
 }
 
 /// Starts coordinator and worker.
@@ -268,7 +283,7 @@ fn announce(arguments: &FarmArguments, database: &Database, coordinator: &Coordi
     eprintln!("hunting {}", hunt.name);
     if let Database::Private(_) = database {
         eprintln!(
-            "database   {} (kept: the next hunt goes on from here)",
+            "database   {} (kept: run again, it goes on from here)",
             arguments.database.data().display()
         );
     }
@@ -278,7 +293,7 @@ fn announce(arguments: &FarmArguments, database: &Database, coordinator: &Coordi
     if arguments.listen.is_some() {
         eprintln!("workers    may join at http://{}", coordinator.local_addr());
     }
-    eprintln!("Ctrl-C ends the hunt and keeps everything found.\n");
+    eprintln!("Ctrl-C ends it and keeps everything found.\n");
 }
 
 /// Shows how it goes until the hunt is over, a signal comes, or the worker leaves.
@@ -303,8 +318,11 @@ async fn watch_hunt(
             .await?
             .context("the hunt has vanished")?;
         let store = running.coordinator.store();
-        let coverage = store.census_coverage(hunt.id).await?;
-        live.show(&progress, coverage.as_ref(), &running.worker_progress.borrow());
+        let ledger = Ledger {
+            census: store.census_coverage(hunt.id).await?,
+            campaign: store.campaign_progress(hunt.id).await?,
+        };
+        live.show(&progress, &ledger, &running.worker_progress.borrow());
         if progress.state.is_over() {
             return Ok(End::Over);
         }

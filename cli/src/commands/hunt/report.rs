@@ -40,7 +40,11 @@ pub(super) async fn print(
     database: &Database,
     json: bool,
 ) -> anyhow::Result<()> {
-    let lot = hunt.space.lot();
+    let lot = hunt
+        .space
+        .as_ref()
+        .context("a campaign is no hunt for boards")?
+        .lot();
     let progress: HuntProgress = store
         .hunt_progress(hunt.id)
         .await?

@@ -50,7 +50,7 @@ pub(crate) struct WishArguments {
 
 fn parse_strategy(text: &str) -> Result<Strategy, String> {
     Strategy::parse(text)
-        .filter(|&strategy| strategy != Strategy::Census)
+        .filter(|strategy| strategy.is_search())
         .ok_or_else(|| String::from("expected mixed, scatter or anneal"))
 }
 

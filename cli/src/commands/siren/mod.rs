@@ -1,6 +1,6 @@
 //! `parforce siren`: the jams of Siren Jam, solved, hinted, generated, checked and drawn.
 
-mod campaign;
+pub(super) mod campaign;
 mod check;
 mod files;
 mod generate;

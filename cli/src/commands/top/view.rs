@@ -151,10 +151,7 @@ fn hunt_table(hunts: &[HuntLine]) -> Table<'static> {
         Row::new(vec![
             Cell::from(hunt.name.clone()),
             Cell::from(hunt.state.clone()).style(style),
-            Cell::from(format!(
-                "{}x{} {}",
-                hunt.lot_width, hunt.lot_height, hunt.strategy
-            )),
+            Cell::from(format!("{} {}", hunt.subject(), hunt.strategy)),
             Cell::from(hunt.priority.to_string()),
             Cell::from(format!("{:.0}", hunt.n_cores)),
             Cell::from(count(totals.map(|t| t.n_new))),

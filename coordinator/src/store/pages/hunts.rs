@@ -11,12 +11,12 @@ pub struct HuntLine {
     pub id: i64,
     /// Its label.
     pub name: String,
-    /// Squares.
-    pub lot_width: i16,
-    /// Squares.
-    pub lot_height: i16,
-    /// The hero's row.
-    pub exit_row: i16,
+    /// Squares; `None`: a campaign.
+    pub lot_width: Option<i16>,
+    /// Squares; `None`: a campaign.
+    pub lot_height: Option<i16>,
+    /// The hero's row; `None`: a campaign.
+    pub exit_row: Option<i16>,
     /// As the database spells it.
     pub strategy: String,
     /// Higher goes first.
@@ -49,6 +49,16 @@ pub struct HuntLine {
     pub totals: Option<HuntTotals>,
 }
 
+impl HuntLine {
+    /// What is hunted, for people: the lot of its boards, or the other game.
+    pub fn subject(&self) -> String {
+        match (self.lot_width, self.lot_height) {
+            (Some(width), Some(height)) => format!("{width}x{height}"),
+            _ => String::from("Siren Jam"),
+        }
+    }
+}
+
 /// A hunt's totals at a sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HuntTotals {
@@ -78,8 +88,8 @@ impl Store {
     pub async fn hunt_lines(&self, id: Option<i64>) -> Result<Vec<HuntLine>, StoreError> {
         let rows = sqlx::query!(
             r#"
-            SELECT h.id AS "id!", h.name AS "name!", h.lot_width AS "lot_width!", h.lot_height AS "lot_height!",
-                h.exit_row AS "exit_row!", h.strategy AS "strategy!", h.priority AS "priority!", h.state AS "state!", h.ends_at,
+            SELECT h.id AS "id!", h.name AS "name!", h.lot_width AS "lot_width?", h.lot_height AS "lot_height?",
+                h.exit_row AS "exit_row?", h.strategy AS "strategy!", h.priority AS "priority!", h.state AS "state!", h.ends_at,
                 h.end_number, h.until_par, h.next_number AS "next_number!", h.created_at AS "created_at!", h.ended_at, h.end_reason,
                 (SELECT actor FROM events e WHERE e.hunt_id = h.id ORDER BY e.id LIMIT 1) AS owner,
                 l.n_leased AS "n_leased!", l.n_cores AS "n_cores!", l.positions_per_s AS "positions_per_s!",
@@ -171,7 +181,9 @@ impl Store {
         )
         .fetch_optional(&self.pool)
         .await?;
-        row.map(|row| crate::store::leases::decode_spec(row.id, &row.spec))
-            .transpose()
+        let work = row
+            .map(|row| crate::store::leases::decode_spec(row.id, &row.spec))
+            .transpose()?;
+        Ok(work.and_then(|work| work.boards().cloned()))
     }
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use time::{Duration, OffsetDateTime};
 
-use super::{feed, lot, real, seconds, windows};
+use super::{feed, real, seconds, windows};
 use crate::store::{EventLine, EventQuery, FarmNow, HuntLine, HuntPoint, StoreError, Window};
 use crate::web::access::Visitor;
 use crate::web::charts::{BarChart, Line, LineChart, Unit, X, bars, classes_of_durations, lines};
@@ -34,10 +34,10 @@ pub(super) async fn load(
     let durations = seat.store.job_durations(id).await?;
     // A job of another version may not be readable; the chart then does without its temperature.
     let anneal = seat.store.newest_anneal(id).await.unwrap_or_default();
-    let pars = seat
-        .store
-        .par_counts(Some((hunt.lot_width, hunt.lot_height)))
-        .await?;
+    let pars = match hunt.lot_width.zip(hunt.lot_height) {
+        Some(lot) => Some(seat.store.par_counts(Some(lot)).await?),
+        None => None,
+    };
     let events = seat
         .store
         .event_lines(&EventQuery {
@@ -56,7 +56,7 @@ pub(super) async fn load(
         .live("charts", html! { div.grid {
             (time_charts(&series, anneal.as_ref(), window))
             (bars(&BarChart { title: "How long its last jobs took", note: "at most 1,000 jobs", x: "from", y: "jobs", bars: classes_of_durations(&durations), is_log: false }))
-            (super::overview::par_chart(&format!("all {} boards, whoever found them", lot(hunt.lot_width, hunt.lot_height)), &pars))
+            @if let Some(pars) = &pars { (super::overview::par_chart(&format!("all {} boards, whoever found them", hunt.subject()), pars)) }
         } })
         .still(asked(&hunt))
         .live("log", log(&events, farm.now, id));
@@ -354,11 +354,16 @@ fn asked(hunt: &HuntLine) -> Markup {
         dl.facts {
             dt { "Number" } dd { (hunt.id) }
             dt { "Asked for" } dd { (words::instant(hunt.created_at)) @if let Some(owner) = &hunt.owner { " by " (owner) } }
-            dt { "Boards" } dd { (lot(hunt.lot_width, hunt.lot_height)) ", exit in row " (hunt.exit_row + 1) " from the top" }
+            @if let Some(exit_row) = hunt.exit_row {
+                dt { "Boards" } dd { (hunt.subject()) ", exit in row " (exit_row + 1) " from the top" }
+            } @else {
+                dt { "Levels" } dd { "a campaign of Siren Jam, one job a level: " code { "SELECT * FROM analysis.jams WHERE hunt_id = " (hunt.id) } }
+            }
             dt { "Strategy" } dd { (hunt.strategy) }
             dt { "Budget" } dd { (budget) }
             dt { "Priority" } dd { (hunt.priority) }
-            dt { "Its boards" } dd { a href={ "/boards?hunt=" (hunt.id) } { "those it found first" } ", " a href={ "/jobs?hunt=" (hunt.id) } { "its jobs" } }
+            @if hunt.exit_row.is_some() { dt { "Its boards" } dd { a href={ "/boards?hunt=" (hunt.id) } { "those it found first" } } }
+            dt { "Its jobs" } dd { a href={ "/jobs?hunt=" (hunt.id) } { "all of them" } }
             dt { "Replay a job" } dd { code { "parforce replay JOB" } " runs it again, bit for bit" }
         }
     };

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use time::OffsetDateTime;
 
-use super::{lot, real};
+use super::real;
 use crate::store::{HuntLine, StoreError};
 use crate::web::access::Visitor;
 use crate::web::page::{Page, Tab};
@@ -43,7 +43,7 @@ pub(super) fn table(hunts: &[&HuntLine], now: OffsetDateTime) -> Markup {
                     tr {
                         th scope="row" { a href={ "/hunts/" (hunt.id) } { (hunt.name) } }
                         td { (parts::state(&hunt.state)) }
-                        td.nowrap { (lot(hunt.lot_width, hunt.lot_height)) ", " (hunt.strategy) }
+                        td.nowrap { (hunt.subject()) ", " (hunt.strategy) }
                         td.n { (hunt.priority) }
                         td.n { (words::figure(hunt.n_cores)) @if total > 0.0 && hunts.len() > 1 { span.soft { " · " (words::share(hunt.n_cores / total)) } } }
                         td { (progress(hunt, now)) }

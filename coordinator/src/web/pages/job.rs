@@ -63,8 +63,8 @@ fn tiles(job: &JobLine, now: OffsetDateTime) -> Markup {
         }
         (parts::tiles(&[
             Tile::new("Work", words::share(super::real(job.work_done) / super::real(job.n_work.max(1)))).note(format!("{} of {} iterations", words::count(job.work_done), words::count(job.n_work))),
-            Tile::new("Best par", words::or_nothing(job.best_par)).note("slides, proved"),
-            Tile::new("New boards", words::count(job.n_new)).note(format!("{} were known", words::count(job.n_known))),
+            Tile::new("Best par", words::or_nothing(job.best_par)).note(if job.kind == "siren" { "moves, proved" } else { "slides, proved" }),
+            Tile::new(if job.kind == "siren" { "New jams" } else { "New boards" }, words::count(job.n_new)).note(format!("{} were known", words::count(job.n_known))),
             Tile::new("Attempts", words::count(job.n_attempts)).note(format!("{} failed", job.n_failures)),
             Tile::new("Planned", words::ago(job.created_at, now)).note(words::instant(job.created_at)),
         ]))
@@ -115,6 +115,17 @@ fn replay(job: &JobLine) -> Markup {
 
 fn best(job: &JobLine, boards: &[String]) -> Markup {
     let Some(par) = job.best_par else { return html! {} };
+    if job.kind == "siren" {
+        let query = format!(
+            "SELECT world, level, seed, par, canonical FROM analysis.jams WHERE job_id = {}",
+            job.id
+        );
+        return parts::card(
+            "What its seeds gave",
+            &html! {},
+            &html! { p { code { (query) } } },
+        );
+    }
     let content = html! {
         @if boards.is_empty() {
             (parts::empty(&html! { p { "Its hardest boards were known before, or are too many to look through here." } }))
