@@ -171,7 +171,7 @@ fn try_again(spec: &JamJob, seed: u64) -> Option<StatedJam> {
 ///
 /// # Errors
 /// [`SubmitError`]; then the claim may be made again.
-pub(crate) async fn complete(
+pub async fn complete(
     store: &Store,
     prover: &Prover,
     (max_failures, max_strikes): (u32, u32),

@@ -7,6 +7,7 @@
 )]
 
 mod boards;
+mod campaigns;
 mod census;
 mod doors;
 mod fixture;
