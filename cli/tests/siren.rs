@@ -36,7 +36,10 @@ fn a_level_is_solved_both_ways_or_it_says_why_not() {
     let answer = object(&siren(&["solve", "--json", LEVEL]));
     assert_eq!(answer["par"], 2);
     assert_eq!(answer["forward"]["moves"], serde_json::json!(["tap 4", "tap 1"]));
-    assert_eq!(answer["reverse"]["hopeless"], "impossible: vehicle 2 faces planter 3");
+    assert_eq!(
+        answer["reverse"]["hopeless"],
+        "impossible: vehicle 2 faces planter 3"
+    );
     assert_eq!(answer["canonical"], "4x4:...vv>Rdd..bx...");
 }
 
@@ -47,7 +50,10 @@ fn a_level_is_drawn_with_its_pieces_and_its_ring_road() {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
     let svg = out(&siren(&["show", "--svg", LEVEL]));
-    assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"), "{svg}");
+    assert!(
+        svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"),
+        "{svg}"
+    );
     assert_eq!(siren(&["show", "--svg", LEVEL, LEVEL]).status.code(), Some(2));
 }
 
@@ -66,7 +72,11 @@ fn hints_lead_out_in_par_moves_from_any_state() {
     assert!(err(&illegal).contains("`tap 1` is not legal there: piece 1 is blocked by piece 4"));
     let unknown = siren(&["hint", LEVEL, "--played", "jump 1"]);
     assert_eq!(unknown.status.code(), Some(2));
-    assert!(err(&unknown).contains("no move is spelled \"jump 1\""), "{}", err(&unknown));
+    assert!(
+        err(&unknown).contains("no move is spelled \"jump 1\""),
+        "{}",
+        err(&unknown)
+    );
 }
 
 #[test]
@@ -101,7 +111,11 @@ fn files_that_are_no_legal_level_are_refused_with_place_and_value() {
             r#""solution": [], "name""#,
             "unknown field `solution`, expected one of",
         ),
-        (planter, unit, "pieces[3]: a second unit at column 3, row 1; the first is pieces[0]"),
+        (
+            planter,
+            unit,
+            "pieces[3]: a second unit at column 3, row 1; the first is pieces[0]",
+        ),
         (r#""width": 4"#, r#""width": 13"#, "lot: "),
         (r#""format": 1"#, r#""format": 2"#, "format is 2, expected 1"),
     ];
@@ -120,7 +134,11 @@ fn files_that_are_no_legal_level_are_refused_with_place_and_value() {
         }
         let faulty = siren(&["check", &bad]);
         assert_eq!(faulty.status.code(), Some(1));
-        assert!(out(&faulty).starts_with(&format!("{bad}: {message}")), "{}", out(&faulty));
+        assert!(
+            out(&faulty).starts_with(&format!("{bad}: {message}")),
+            "{}",
+            out(&faulty)
+        );
     }
     let missing = siren(&["solve", &temp.text("nothing.json")]);
     assert_eq!(missing.status.code(), Some(1));
@@ -132,9 +150,17 @@ fn plans_that_make_no_sense_are_refused_before_any_work() {
     let temp = Temp::new();
     let plan = std::fs::read_to_string(PLAN).unwrap();
     let cases = [
-        (r#""levels": [4]"#, r#""levels": [5]"#, "worlds[0].features[0].levels: no level 5"),
+        (
+            r#""levels": [4]"#,
+            r#""levels": [5]"#,
+            "worlds[0].features[0].levels: no level 5",
+        ),
         (r#""width": 6"#, r#""width": 2"#, "worlds[0], level 1: "),
-        (r#""par": [6, 8]"#, r#""par": [8, 6]"#, "worlds[0], level 1: par is 8 to 6"),
+        (
+            r#""par": [6, 8]"#,
+            r#""par": [8, 6]"#,
+            "worlds[0], level 1: par is 8 to 6",
+        ),
         (r#""seed": 7"#, r#""sed": 7"#, "unknown field `sed`"),
     ];
     for (what, instead, message) in cases {
@@ -152,7 +178,10 @@ fn plans_that_make_no_sense_are_refused_before_any_work() {
         ]);
         assert_eq!(refused.status.code(), Some(1), "{message}");
         assert!(err(&refused).contains(message), "{}", err(&refused));
-        assert!(!temp.path("data").exists(), "a database was made for a plan that is none");
+        assert!(
+            !temp.path("data").exists(),
+            "a database was made for a plan that is none"
+        );
     }
 }
 
@@ -170,7 +199,18 @@ fn levels(temp: &Temp, folder: &str) -> BTreeMap<String, String> {
 
 fn campaign(data: &str, out: &str, threads: &str) -> Vec<String> {
     [
-        "siren", "campaign", "--plan", PLAN, "--out", out, "--data", data, "--threads", threads, "--web", "127.0.0.1:0",
+        "siren",
+        "campaign",
+        "--plan",
+        PLAN,
+        "--out",
+        out,
+        "--data",
+        data,
+        "--threads",
+        threads,
+        "--web",
+        "127.0.0.1:0",
         "--json",
     ]
     .map(String::from)
@@ -179,32 +219,59 @@ fn campaign(data: &str, out: &str, threads: &str) -> Vec<String> {
 
 fn sql(data: &str, query: &str) -> String {
     let more = ["--", "--no-align", "--tuples-only", "--quiet"];
-    out(&run(&[&["sql", "--data", data, query][..], &more].concat())).trim().to_owned()
+    out(&run(&[&["sql", "--data", data, query][..], &more].concat()))
+        .trim()
+        .to_owned()
 }
 
 #[test]
 fn a_campaign_gives_the_same_bytes_when_it_is_killed_and_goes_on_and_passes_its_check() {
     let temp = Temp::new();
     let data = temp.text("data");
-    let first = object(&parforce().args(campaign(&data, &temp.text("one"), "1")).output().unwrap());
-    assert_eq!((&first["state"], &first["written"]), (&"done".into(), &4.into()), "{first}");
+    let first = object(
+        &parforce()
+            .args(campaign(&data, &temp.text("one"), "1"))
+            .output()
+            .unwrap(),
+    );
+    assert_eq!(
+        (&first["state"], &first["written"]),
+        (&"done".into(), &4.into()),
+        "{first}"
+    );
     let expected = levels(&temp, "one");
     assert_eq!(expected.keys().next().unwrap(), "1-01-yard.json");
-    let stored = sql(&data, "SELECT count(*), count(DISTINCT canonical), count(*) FILTER (WHERE is_chosen) FROM analysis.jams");
+    let stored = sql(
+        &data,
+        "SELECT count(*), count(DISTINCT canonical), count(*) FILTER (WHERE is_chosen) FROM analysis.jams",
+    );
     assert_eq!(stored, format!("{}|{}|4", first["finds"], first["jams"]));
 
     let check = siren(&["check", "--plan", PLAN, &temp.text("one")]);
     assert_eq!(check.status.code(), Some(0), "{}", out(&check));
     std::fs::remove_file(temp.path("one").join("1-02-yard.json")).unwrap();
     let check = siren(&["check", "--plan", PLAN, &temp.text("one")]);
-    assert_eq!((check.status.code(), out(&check).as_str()), (Some(1), "plan: Yard, level 2, is missing\n"));
+    assert_eq!(
+        (check.status.code(), out(&check).as_str()),
+        (Some(1), "plan: Yard, level 2, is missing\n")
+    );
 
     // A job of it runs again bit for bit.
     let jobs = out(&run(&["jobs", "--data", &data, "--json"]));
     let job: Value = serde_json::from_str(jobs.lines().next().unwrap()).unwrap();
     assert_eq!(job["kind"], "siren");
-    let replayed = object(&run(&["replay", &job["id"].to_string(), "--json", "--data", &data]));
-    assert_eq!((&replayed["kind"], &replayed["equal"]), (&"siren".into(), &true.into()), "{replayed}");
+    let replayed = object(&run(&[
+        "replay",
+        &job["id"].to_string(),
+        "--json",
+        "--data",
+        &data,
+    ]));
+    assert_eq!(
+        (&replayed["kind"], &replayed["equal"]),
+        (&"siren".into(), &true.into()),
+        "{replayed}"
+    );
 
     // Killed as soon as something is stored, then asked for again with other threads: the same levels.
     let other = temp.text("other");
@@ -215,7 +282,12 @@ fn a_campaign_gives_the_same_bytes_when_it_is_killed_and_goes_on_and_passes_its_
                 && sql(&other, "SELECT count(*) FROM jam_finds").parse().unwrap_or(0) > 0
     });
     killed.kill();
-    let second = object(&parforce().args(campaign(&other, &temp.text("two"), "3")).output().unwrap());
+    let second = object(
+        &parforce()
+            .args(campaign(&other, &temp.text("two"), "3"))
+            .output()
+            .unwrap(),
+    );
     assert_eq!(second["written"], 4, "{second}");
     assert_eq!(levels(&temp, "two"), expected);
     let hunts = out(&run(&["hunts", "--data", &other, "--json"]));

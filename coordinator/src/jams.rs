@@ -192,8 +192,14 @@ pub async fn complete(
     };
     let finds = store.level_finds(job.hunt, job.number).await?;
     let claim_made = claim.clone();
-    let Err(reason) = prover.work(move || holds(&spec, &claim_made, &finds)).await? else {
-        return Ok(Some(store.complete(claim).await?));
+    let reason = match prover.work(move || holds(&spec, &claim_made, &finds)).await? {
+        Verdict::Holds => return Ok(Some(store.complete(claim).await?)),
+        Verdict::HoldsWithout(seeds) => {
+            warn!(job.id = %claim.job, ?seeds, "what another said of these seeds was false");
+            store.remove_finds(job.hunt, job.number, &seeds).await?;
+            return Ok(Some(store.complete(claim).await?));
+        }
+        Verdict::False(reason) => reason,
     };
     warn!(job.id = %claim.job, worker = lease.worker_name, reason, "a claim does not hold");
     let release = Release {
@@ -211,29 +217,53 @@ pub async fn complete(
     Ok(Some(LeaseOutcome::Lost))
 }
 
-/// Whether a claim is about what was handed in, all of it, and nothing is missing.
-fn holds(spec: &JamJob, claim: &Completion, finds: &[(u64, String)]) -> Result<(), String> {
-    let attempts = jam_tally(&claim.counters).ok_or("no attempts can have such counters")?;
+/// What a claim is worth.
+enum Verdict {
+    /// It is about what was handed in, all of it, and nothing is missing.
+    Holds,
+    /// It is true, but others said of these seeds what is not.
+    HoldsWithout(Vec<u64>),
+    /// It is not, for this reason.
+    False(String),
+}
+
+fn holds(spec: &JamJob, claim: &Completion, finds: &[(u64, String)]) -> Verdict {
+    let Some(attempts) = jam_tally(&claim.counters) else {
+        return Verdict::False(String::from("no attempts can have such counters"));
+    };
     let told = JamTally::claimed(
         finds.iter().map(|(seed, level)| (*seed, level.as_str())),
         attempts,
     );
-    if claim.counters.found != told.n_found() {
-        return Err(format!(
-            "{} levels claimed, {} handed in",
-            claim.counters.found,
-            told.n_found()
-        ));
-    }
-    if claim.digest.to_bytes() != told.digest() {
-        return Err(String::from("the digest is not that of the levels handed in"));
+    if claim.counters.found != told.n_found() || claim.digest.to_bytes() != told.digest() {
+        return settle(spec, claim, finds);
     }
     let given: HashSet<u64> = finds.iter().map(|&(seed, _)| seed).collect();
     let missing = spec.seeds().iter().filter(|seed| !given.contains(seed));
     for &seed in missing {
         if try_again(spec, seed).is_some() {
-            return Err(format!("seed {seed} gives a level that was not handed in"));
+            return Verdict::False(format!("seed {seed} gives a level that was not handed in"));
         }
     }
-    Ok(())
+    Verdict::Holds
+}
+
+/// A claim that does not match what was handed in: the whole job is run here to see who is right.
+fn settle(spec: &JamJob, claim: &Completion, finds: &[(u64, String)]) -> Verdict {
+    let truth = spec.run();
+    if claim.digest.to_bytes() != truth.tally.digest() {
+        return Verdict::False(String::from("the digest is not that of what the seeds give"));
+    }
+    let is_true = |(seed, level): &(u64, String)| {
+        truth
+            .found
+            .iter()
+            .any(|stated| stated.seed == *seed && stated.level == *level)
+    };
+    let (proved, refuted): (Vec<_>, Vec<_>) = finds.iter().partition(|find| is_true(find));
+    if proved.len() < truth.found.len() {
+        let n_missing = truth.found.len() - proved.len();
+        return Verdict::False(format!("{n_missing} of the levels claimed were not handed in"));
+    }
+    Verdict::HoldsWithout(refuted.iter().map(|&&(seed, _)| seed).collect())
 }

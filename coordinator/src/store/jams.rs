@@ -57,6 +57,23 @@ impl Store {
             .collect())
     }
 
+    /// Takes back what was said of some seeds of a level and turned out to be false. The jams stay: they are good ones.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn remove_finds(&self, hunt: HuntId, number: u64, seeds: &[u64]) -> Result<(), StoreError> {
+        let seeds: Vec<i64> = seeds.iter().map(|seed| seed.cast_signed()).collect();
+        sqlx::query!(
+            "DELETE FROM jam_finds WHERE hunt_id = $1 AND number = $2 AND seed = ANY ($3)",
+            hunt.get(),
+            to_sql(number),
+            &seeds,
+        )
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
     /// Stores a batch of jams with all that follows from it, and gives the answer once it is committed. A batch that was
     /// stored meanwhile changes nothing and gets the stored answer.
     ///

@@ -320,6 +320,38 @@ async fn what_was_said_first_of_a_seed_gives_way_to_what_is_proved(pool: PgPool)
 }
 
 #[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn an_honest_claim_is_taken_though_a_liar_added_to_the_finds(pool: PgPool) {
+    let farm = Farm::new(pool);
+    campaign(&farm, "yard").await;
+    let session = farm.join("honest").await;
+    let held = lease(&farm, session).await.unwrap();
+    let result = run(&held);
+    hand_in(&farm, session, &held, result.found.clone()).await;
+    // As if a seed that gives nothing had been given a level by somebody whom no lot had found out.
+    sqlx::query(
+        "INSERT INTO jam_finds SELECT hunt_id, number, 1, batch_id, par, score_misses, score_merit,
+            difficulty_hundredths, time_tenths, three_stars_s, two_stars_s, false, canonical, level
+        FROM jam_finds LIMIT 1",
+    )
+    .execute(&farm.pool)
+    .await
+    .unwrap();
+    assert_eq!(
+        claim(&farm, session, &held, &result.tally).await,
+        LeaseOutcome::Accepted
+    );
+    assert_eq!(
+        farm.count("SELECT count(*) FROM jam_finds WHERE seed = 1").await,
+        0
+    );
+    assert_eq!(
+        farm.count("SELECT count(*) FROM jam_finds").await as usize,
+        result.found.len()
+    );
+    assert_eq!(farm.count("SELECT strikes::bigint FROM workers").await, 0);
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
 async fn a_campaign_goes_on_under_its_name_and_plan_alone(pool: PgPool) {
     let farm = Farm::new(pool);
     let first = campaign(&farm, "yard").await;
