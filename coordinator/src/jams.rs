@@ -82,7 +82,7 @@ fn judge(spec: &JamJob, jams: Vec<StatedJam>, known: &HashMap<u64, String>, chos
             continue;
         }
         let is_tried_again = stored.is_some() || chosen.contains(&stated.seed);
-        let verdict = prove(spec, &stated).map_err(refusal).and_then(|proved| {
+        let verdict = prove(spec, &stated).map_err(|error| refusal(&error)).and_then(|proved| {
             if is_tried_again {
                 is_of_seed(spec, &stated)?;
             }
@@ -122,8 +122,8 @@ fn key(row: &JamRow) -> (u32, &str, u64) {
     )
 }
 
-fn refusal(error: FalseJam) -> Refusal {
-    let code = match &error {
+fn refusal(error: &FalseJam) -> Refusal {
+    let code = match error {
         FalseJam::Seed(_) => RejectCode::OutsideJob,
         FalseJam::Unreadable(_) => RejectCode::NotABoard,
         FalseJam::Spelling | FalseJam::NotCanonical { .. } => RejectCode::NotCanonical,

@@ -73,15 +73,16 @@ impl JamJob {
     /// If there is no seed of this index.
     pub fn try_seed(&self, idx: usize, go_on: GoOn<'_>) -> SeedEnd {
         let seed = self.seeds[idx];
-        let (found, tally) =
+        let (candidate, tally, is_complete) =
             candidate_while(&self.template, seed, go_on).expect("the template was checked with the job");
-        match found {
-            None => SeedEnd::Stopped(tally),
-            Some(candidate) => SeedEnd::Complete(SeedOutcome {
+        if is_complete {
+            SeedEnd::Complete(Box::new(SeedOutcome {
                 seed,
                 candidate,
                 tally,
-            }),
+            }))
+        } else {
+            SeedEnd::Stopped(tally)
         }
     }
 
@@ -103,7 +104,7 @@ impl JamJob {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SeedEnd {
     /// With all that it can give.
-    Complete(SeedOutcome),
+    Complete(Box<SeedOutcome>),
     /// It was stopped; what it found so far need not be what the seed gives, and is thrown away.
     Stopped(Tally),
 }
@@ -222,7 +223,7 @@ mod tests {
 
     fn outcome(job: &JamJob, idx: usize) -> SeedOutcome {
         match job.try_seed(idx, &mut |_| true) {
-            SeedEnd::Complete(outcome) => outcome,
+            SeedEnd::Complete(outcome) => *outcome,
             SeedEnd::Stopped(_) => panic!("nobody stopped it"),
         }
     }

@@ -50,7 +50,7 @@ pub async fn hold(tools: Tools, lease: Lease, held: Arc<Held>, room: OwnedSemaph
         tools,
         held,
         sum: match &lease.spec {
-            Work::Boards(_) => Sum::Boards(Tally::default()),
+            Work::Boards(_) => Sum::Boards(Box::default()),
             Work::Jams(_) => Sum::Jams(JamTally::default()),
         },
         pending: Vec::new(),
@@ -80,7 +80,7 @@ struct Holder {
 
 /// What came of the parts of the job that have ended.
 enum Sum {
-    Boards(Tally),
+    Boards(Box<Tally>),
     Jams(JamTally),
 }
 

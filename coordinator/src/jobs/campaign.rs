@@ -33,7 +33,7 @@ pub async fn create(store: &Store, wish: &NewCampaign) -> Result<HuntRecord, Cre
 }
 
 /// The levels of a plan in an order in which easy and hard ones take turns, so that what is left to do is like what is
-/// done, and an estimate of the rest is an honest one: every so-manieth level, with a stride near the golden section.
+/// done, and an estimate of the rest is an honest one: always a stride further on, of about the golden section.
 fn scattered(n_levels: usize) -> impl Iterator<Item = usize> {
     let wanted = (n_levels * 618 / 1000).max(1);
     let stride = (1..=wanted)

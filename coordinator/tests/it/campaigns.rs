@@ -345,8 +345,8 @@ async fn an_honest_claim_is_taken_though_a_liar_added_to_the_finds(pool: PgPool)
         0
     );
     assert_eq!(
-        farm.count("SELECT count(*) FROM jam_finds").await as usize,
-        result.found.len()
+        farm.count("SELECT count(*) FROM jam_finds").await,
+        i64::try_from(result.found.len()).unwrap()
     );
     assert_eq!(farm.count("SELECT strikes::bigint FROM workers").await, 0);
 }

@@ -147,14 +147,15 @@ impl Template {
 /// # Errors
 /// If no level can answer the template.
 pub fn candidate(template: &Template, seed: u64) -> Result<(Option<Candidate>, Tally), TemplateError> {
-    let (best, tally) = candidate_while(template, seed, &mut |_| true)?;
-    Ok((best.expect("nobody stopped it"), tally))
+    let (best, tally, _) = candidate_while(template, seed, &mut |_| true)?;
+    Ok((best, tally))
 }
 
 /// Asked before each attempt, with what became of those before: whether to go on.
 pub type GoOn<'a> = &'a mut dyn FnMut(&Tally) -> bool;
 
-/// As [`candidate`], for as long as `go_on` says so; the outer `None`: it was stopped before its end.
+/// As [`candidate`], for as long as `go_on` says so; true: to its end. What was found until it was stopped need not be
+/// what the seed gives.
 ///
 /// # Errors
 /// If no level can answer the template.
@@ -162,7 +163,7 @@ pub fn candidate_while(
     template: &Template,
     seed: u64,
     go_on: GoOn<'_>,
-) -> Result<(Option<Option<Candidate>>, Tally), TemplateError> {
+) -> Result<(Option<Candidate>, Tally, bool), TemplateError> {
     let lot = template.check()?;
     let spots = Site::all_spots(lot);
     let mut tally = Tally::default();
@@ -172,7 +173,7 @@ pub fn candidate_while(
             break;
         }
         if !go_on(&tally) {
-            return Ok((None, tally));
+            return Ok((best, tally, false));
         }
         tally.attempts += 1;
         let mut stream = Stream::new(derive_seed(&[seed, attempt.into()]));
@@ -190,7 +191,7 @@ pub fn candidate_while(
             best = Some(found);
         }
     }
-    Ok((Some(best), tally))
+    Ok((best, tally, true))
 }
 
 /// The four steps.

@@ -56,7 +56,7 @@ fn try_seed(job: &JamJob, idx: usize, gauge: &Gauge) -> SeedNews {
             if let Some(found) = &outcome.candidate {
                 gauge.note_par(Par::new(u16::try_from(found.measures.par).unwrap_or(u16::MAX)));
             }
-            SeedNews::Complete(Box::new(outcome))
+            SeedNews::Complete(outcome)
         }
         Ok(SeedEnd::Stopped(_)) => SeedNews::Stopped,
         Err(panic) => SeedNews::Failed(message_of(panic.as_ref())),
