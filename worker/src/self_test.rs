@@ -43,7 +43,7 @@ const GOLDEN: [Golden; 3] = [
 const SEEDED_JOB: [u8; 16] = 0x5272_0f46_ab57_b01f_49ac_1927_5f49_227d_u128.to_be_bytes();
 
 /// The digest of the seeded job over jams under [`siren::ENGINE`], written down once.
-const SEEDED_JAMS: [u8; 16] = 0_u128.to_be_bytes();
+const SEEDED_JAMS: [u8; 16] = 0xb01f_d355_662d_69fe_4e06_b365_e47b_7884_u128.to_be_bytes();
 
 /// Why this process must not search.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
