@@ -91,6 +91,7 @@ impl<'a> Finds<'a> {
             found: self.found,
             counters: self.counters,
             census: None,
+            measured: Vec::new(),
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::ENGINE;
 use crate::anneal::{self, AnnealSpec};
 use crate::census::{self, CensusJob, RangeOutcome};
 use crate::cluster::{Explorer, Found};
+use crate::difficulty::job::{self as difficulty, DifficultyJob, Measured};
 use crate::scatter::{self, ScatterSpec};
 use crate::stream::Stream;
 
@@ -38,6 +39,8 @@ pub enum JobSpec {
     Anneal(AnnealSpec),
     /// A range of an exhaustive enumeration.
     Census(CensusJob),
+    /// Measures of difficulty.
+    Difficulty(DifficultyJob),
 }
 
 impl JobSpec {
@@ -47,6 +50,7 @@ impl JobSpec {
             JobSpec::Scatter(_) => "scatter",
             JobSpec::Anneal(_) => "anneal",
             JobSpec::Census(_) => "census",
+            JobSpec::Difficulty(_) => "difficulty",
         }
     }
 
@@ -56,6 +60,7 @@ impl JobSpec {
             JobSpec::Scatter(spec) => spec.frame(),
             JobSpec::Anneal(spec) => spec.frame(),
             JobSpec::Census(job) => job.frame(),
+            JobSpec::Difficulty(job) => job.frame(),
         }
     }
 
@@ -66,8 +71,10 @@ impl JobSpec {
 
     /// How many iterations all shards together take: what `iterations` counts up to.
     pub fn n_iterations(&self) -> u64 {
-        if let JobSpec::Census(job) = self {
-            return job.units().end - job.units().start;
+        match self {
+            JobSpec::Census(job) => return job.units().end - job.units().start,
+            JobSpec::Difficulty(job) => return job.boards().len() as u64,
+            JobSpec::Scatter(_) | JobSpec::Anneal(_) => {}
         }
         let frame = self.frame();
         u64::from(frame.n_shards) * u64::from(frame.iterations_per_shard)
@@ -99,6 +106,7 @@ impl JobSpec {
             JobSpec::Scatter(spec) => scatter::run_shard_while(spec, shard, explorer, go_on),
             JobSpec::Anneal(spec) => anneal::run_shard_while(spec, shard, explorer, go_on),
             JobSpec::Census(job) => census::job::run_shard_while(job, shard, explorer, go_on),
+            JobSpec::Difficulty(job) => difficulty::run_shard_while(job, shard, go_on),
         }
     }
 
@@ -174,6 +182,9 @@ pub enum SpecError {
         /// Its canonical spelling.
         board: String,
     },
+    /// A list of boards to measure is empty or too long.
+    #[error("{0} boards to measure, expected 1 to {max}", max = difficulty::MAX_BOARDS)]
+    Boards(usize),
     /// A range of units is empty or none of the census'.
     #[error("units {first} to {end} of a census of {n_units} units")]
     Units {
@@ -212,6 +223,8 @@ pub struct ShardOutcome {
     pub counters: Counters,
     /// What a census counted, without its boards; `None`: another kind of job.
     pub census: Option<RangeOutcome>,
+    /// What was measured of the boards of a difficulty job; empty: another kind of job.
+    pub measured: Vec<Measured>,
 }
 
 /// What a whole job found.
@@ -223,6 +236,8 @@ pub struct JobResult {
     pub counters: Counters,
     /// What a census counted, without its boards; `None`: another kind of job.
     pub census: Option<RangeOutcome>,
+    /// What was measured, in the order of the job's list; empty: another kind of job.
+    pub measured: Vec<Measured>,
     /// What a replay must match.
     pub digest: JobDigest,
 }

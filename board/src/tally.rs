@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use crate::census::RangeOutcome;
 use crate::cluster::Found;
+use crate::difficulty::job::Measured;
 use crate::job::{Counters, JobResult, ShardOutcome};
 use crate::{ENGINE, Par};
 
@@ -20,6 +21,7 @@ pub struct Tally {
     sum: u128,
     counters: Counters,
     census: Option<RangeOutcome>,
+    measured: Vec<Measured>,
     best_par: Option<Par>,
 }
 
@@ -30,6 +32,7 @@ impl Tally {
         if let Some(counts) = &outcome.census {
             self.census.get_or_insert_default().add_counts(counts);
         }
+        self.measured.extend(outcome.measured);
         let mut fresh = outcome.found;
         let n_found = fresh.len();
         fresh.retain(|found| {
@@ -50,11 +53,15 @@ impl Tally {
     /// The result of a job all of whose shards were absorbed, with the boards that `absorb` handed back.
     pub fn into_result(self, mut found: Vec<Found>) -> JobResult {
         found.sort_unstable_by(|a, b| (a.par, &a.canonical).cmp(&(b.par, &b.canonical)));
+        let (counters, digest) = (self.counters(), self.digest());
+        let mut measured = self.measured;
+        measured.sort_unstable_by_key(|measured| measured.board_idx);
         JobResult {
             found,
-            counters: self.counters(),
-            digest: self.digest(),
+            counters,
+            digest,
             census: self.census,
+            measured,
         }
     }
 
@@ -66,6 +73,11 @@ impl Tally {
     /// What a census counted so far, without units and boards; `None`: another kind of job, or nothing yet.
     pub fn census(&self) -> Option<&RangeOutcome> {
         self.census.as_ref()
+    }
+
+    /// What was measured so far, in no order; empty: another kind of job, or nothing yet.
+    pub fn measured(&self) -> &[Measured] {
+        &self.measured
     }
 
     /// The largest par found so far.
@@ -82,6 +94,10 @@ impl Tally {
         }
         for word in self.census.iter().flat_map(RangeOutcome::words) {
             hash = fnv1a_128(hash, &word.to_le_bytes());
+        }
+        if !self.measured.is_empty() {
+            let sum = self.measured.iter().map(hash_measured).fold(0, u128::wrapping_add);
+            hash = fnv1a_128(hash, &sum.to_le_bytes());
         }
         JobDigest(finalise_128(hash))
     }
@@ -152,6 +168,11 @@ pub(crate) fn hash_found(found: &Found) -> u128 {
     finalise_128(fnv1a_128(hash, found.canonical.as_str().as_bytes()))
 }
 
+fn hash_measured(measured: &Measured) -> u128 {
+    let word = |hash, word: u64| fnv1a_128(hash, &word.to_le_bytes());
+    finalise_128(measured.words().into_iter().fold(FNV_OFFSET, word))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,6 +195,7 @@ mod tests {
             found: spellings.iter().map(found).collect(),
             counters,
             census: None,
+            measured: Vec::new(),
         }
     }
 

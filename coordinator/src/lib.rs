@@ -12,6 +12,7 @@ pub mod config;
 pub mod grpc;
 pub mod jams;
 pub mod jobs;
+pub mod measures;
 pub mod prove;
 pub mod reaper;
 pub mod store;

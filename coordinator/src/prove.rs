@@ -113,22 +113,20 @@ impl Prover {
         boards: Vec<StatedBoard>,
         case: Case,
     ) -> Result<(Vec<StatedBoard>, Vec<Result<BoardRow, Refusal>>), Busy> {
-        let permit = self.room()?;
-        let (answer, answered) = oneshot::channel();
         let inner = Arc::clone(&self.inner);
-        self.inner.pool.spawn(move || {
+        self.work(move || {
             let verdicts = boards
                 .par_iter()
                 .map(|stated| inner.judge_one(stated, case))
                 .collect();
-            // Before the answer: whoever has it may come with the next batch at once.
-            drop(permit);
-            // Nobody waits any more if the call was given up; it will be repeated.
-            let _ = answer.send((boards, verdicts));
-        });
-        Ok(answered
-            .await
-            .expect("a panic on the proving pool ends the process, so the answer is sent"))
+            (boards, verdicts)
+        })
+        .await
+    }
+
+    /// A number that is drawn for a text, the same for as long as this process runs, and that nobody outside can tell.
+    pub fn lot(&self, text: &str) -> u64 {
+        self.inner.lots.hash_one(text)
     }
 }
 
@@ -145,7 +143,9 @@ impl Prover {
         let (answer, answered) = oneshot::channel();
         self.inner.pool.spawn(move || {
             let done = work();
+            // Before the answer: whoever has it may come with the next batch at once.
             drop(permit);
+            // Nobody waits any more if the call was given up; it will be repeated.
             let _ = answer.send(done);
         });
         Ok(answered

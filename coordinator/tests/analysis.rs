@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use board::cluster::{Explorer, Found};
 use board::geometry::Lot;
 use board::pack::{self, Curve};
-use board::{Board, StateLimit, difficulty};
+use board::{Board, Par, StateLimit, difficulty};
 use coordinator::store::{
     AnalysisView, BatchOrigin, BatchToStore, BoardFilter, BoardRow, Measure, PackFilter, PackSort,
-    Reservation, ReserveError, Store,
+    Reservation, ReserveError, Store, Unmeasured,
 };
 use proto::ids::BatchId;
 use sqlx::{AssertSqlSafe, PgPool};
@@ -71,6 +71,18 @@ fn anything() -> PackFilter {
         least_walls: 0,
         most_walls: 64,
         is_minimal: false,
+    }
+}
+
+fn unmeasured(par: Par) -> Unmeasured<'static> {
+    Unmeasured {
+        par,
+        lot: lot(),
+        exit_row: None,
+        vehicles: 1..=50,
+        walls: 0..=36,
+        after: "",
+        limit: 1000,
     }
 }
 
@@ -187,7 +199,7 @@ async fn difficulty_is_stored_once_and_sorts_packs(pool: PgPool) {
         .max_by_key(|(_, n)| **n)
         .unwrap()
         .0;
-    let boards = store.boards_to_measure(par, lot(), "", 1000).await.unwrap();
+    let boards = store.unmeasured(&unmeasured(par)).await.unwrap();
     let measure = |canonical: board::Canonical| {
         let measured = difficulty::measure(&canonical.board(), StateLimit::DEFAULT)
             .unwrap()
@@ -201,13 +213,7 @@ async fn difficulty_is_stored_once_and_sorts_packs(pool: PgPool) {
         measured.len() as u64
     );
     assert_eq!(store.store_difficulty(&measured).await.unwrap(), 0);
-    assert!(
-        store
-            .boards_to_measure(par, lot(), "", 1000)
-            .await
-            .unwrap()
-            .is_empty()
-    );
+    assert!(store.unmeasured(&unmeasured(par)).await.unwrap().is_empty());
     assert_eq!(store.n_measured().await.unwrap(), measured.len() as u64);
     let hardest = store.pack_candidates(par, &anything(), sort, 1).await.unwrap();
     let most = measured.iter().map(|(_, d)| d.luck_tenths).max().unwrap();

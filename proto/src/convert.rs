@@ -6,6 +6,7 @@
 
 mod boards;
 mod census;
+mod difficulty;
 mod endings;
 mod jams;
 mod leases;
@@ -111,8 +112,8 @@ pub enum WireError {
     /// The specification is out of bounds.
     #[error(transparent)]
     Spec(#[from] SpecError),
-    /// A board in a specification is no canonical spelling.
-    #[error("start board {spelling:?}: {reason}")]
+    /// A text should be a board, in canonical spelling where that is asked for.
+    #[error("board {spelling:?}: {reason}")]
     StartBoard {
         /// As it was sent, cut off.
         spelling: String,

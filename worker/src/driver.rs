@@ -31,7 +31,13 @@ use crate::uploads::{self, Uploads};
 use crate::{heartbeat, self_test};
 
 /// The kinds of job that this worker runs.
-const KINDS: [JobKind; 4] = [JobKind::Scatter, JobKind::Anneal, JobKind::Census, JobKind::Siren];
+const KINDS: [JobKind; 5] = [
+    JobKind::Scatter,
+    JobKind::Anneal,
+    JobKind::Census,
+    JobKind::Siren,
+    JobKind::Difficulty,
+];
 
 /// The least time between two acquire calls that bring nothing, for coordinators that answer at once.
 const MIN_ACQUIRE_INTERVAL: Duration = Duration::from_secs(1);

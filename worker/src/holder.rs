@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use board::census::RangeOutcome;
+use board::difficulty::job::Measured;
 use board::cluster::Found;
 use board::job::{Counters, JobDigest, JobSpec, ShardEnd, ShardOutcome, Tally};
 use proto::convert::{
@@ -49,6 +50,7 @@ pub async fn hold(tools: Tools, lease: Lease, held: Arc<Held>, room: OwnedSemaph
     let mut holder = Holder {
         tools,
         held,
+        measures: matches!(&lease.spec, Work::Boards(JobSpec::Difficulty(_))),
         sum: match &lease.spec {
             Work::Boards(_) => Sum::Boards(Box::default()),
             Work::Jams(_) => Sum::Jams(JamTally::default()),
@@ -71,6 +73,8 @@ pub async fn hold(tools: Tools, lease: Lease, held: Arc<Held>, room: OwnedSemaph
 struct Holder {
     tools: Tools,
     held: Arc<Held>,
+    /// Whether the job measures boards.
+    measures: bool,
     sum: Sum,
     /// Batches handed in and not acknowledged.
     pending: Vec<Acknowledged>,
@@ -103,6 +107,13 @@ impl Sum {
         match self {
             Sum::Boards(tally) => tally.census(),
             Sum::Jams(_) => None,
+        }
+    }
+
+    fn measured(&self) -> &[Measured] {
+        match self {
+            Sum::Boards(tally) => tally.measured(),
+            Sum::Jams(_) => &[],
         }
     }
 }
@@ -220,6 +231,7 @@ impl Holder {
         let (job, token) = (self.held.job(), self.held.token());
         let (counters, digest) = (self.sum.counters(), self.sum.digest());
         let census = self.sum.census().cloned();
+        let measures = self.measures.then(|| self.sum.measured().to_vec());
         let make = |client: Client, session| {
             let claim = Completion {
                 session,
@@ -228,6 +240,7 @@ impl Holder {
                 counters,
                 digest,
                 census: census.clone(),
+                measures: measures.clone(),
             };
             async move { client.complete_job(claim).await }
         };

@@ -126,6 +126,7 @@ fn into_shard_outcome(mut outcome: RangeOutcome) -> ShardOutcome {
         found,
         counters,
         census: Some(outcome),
+        measured: Vec::new(),
     }
 }
 
@@ -194,6 +195,7 @@ mod tests {
                 census: Some(RangeOutcome {
                     layouts,
                     ..RangeOutcome::default()
+                measured: Vec::new(),
                 }),
             });
             tally.digest()

@@ -18,6 +18,7 @@
 
 mod chance;
 mod graph;
+pub mod job;
 mod ways;
 
 use crate::{Board, Par, StateLimit};

@@ -1,12 +1,18 @@
 //! `parforce difficulty`: measures of difficulty for people, for the boards of the database.
 
 use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use board::difficulty::{self, Difficulty};
+use board::space::{BoardSpace, MAX_HUNT_VEHICLES, SpaceFields};
 use board::{Canonical, Lot, Par, StateLimit};
+use coordinator::Store;
+use coordinator::store::Unmeasured;
+use proto::convert::{Budget, NewHunt, Strategy};
 use rayon::prelude::*;
 
-use super::{DatabaseArguments, Limits, Outcome};
+use super::hunt::{FarmArguments, run_farm};
+use super::{Limits, Outcome, UsageError};
 use crate::output::{counted, thousands};
 use crate::store::OpenStore;
 
@@ -19,9 +25,13 @@ const MAX_BATCH: u64 = 2_000;
 /// vehicles that slide again, dead ends. Goes on where it stopped; any number may run on one database, what two measure
 /// is stored once. Pars are taken hardest first. See docs/packs.md.
 ///
+/// With --farm the boards are cut into jobs, as those of a hunt are, and run on this machine and on every other worker
+/// that joins; a share of what workers claim is measured again. A farm that runs already takes the jobs up at once.
+///
 /// Examples:
 ///   parforce difficulty --limit 10000
 ///   parforce difficulty --par 40
+///   parforce difficulty --farm --listen 0.0.0.0:7400
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Arguments {
@@ -34,17 +44,75 @@ pub(crate) struct Arguments {
     /// Measure at most this many boards of each par
     #[arg(long, value_name = "N", default_value_t = u64::MAX, hide_default_value = true)]
     limit: u64,
+    /// Measure through the farm: all boards of the lot whose exit row is the usual one, or that of --row
+    #[arg(long, conflicts_with_all = ["par", "limit", "max_states"])]
+    farm: bool,
+    /// With --farm: the hero's row, counted from 0 at the top [default: the middle one, or the one above the middle]
+    #[arg(long, value_name = "ROW", requires = "farm")]
+    row: Option<u8>,
     #[command(flatten)]
     limits: Limits,
     #[command(flatten)]
-    database: DatabaseArguments,
+    machine: FarmArguments,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
-    let store = OpenStore::open(&arguments.database)?;
-    let outcome = measure_all(arguments, &store);
+    if arguments.farm {
+        return run_farm(&arguments.machine, &wish(arguments)?);
+    }
+    let store = OpenStore::open(&arguments.machine.database)?;
+    let threads = rayon::ThreadPoolBuilder::new()
+        .num_threads(arguments.machine.threads())
+        .build()?;
+    let outcome = threads.install(|| measure_all(arguments, &store));
     store.close()?;
     outcome
+}
+
+/// All boards of the lot and row, as a hunt.
+fn wish(arguments: &Arguments) -> Result<NewHunt, UsageError> {
+    let refused = |error: board::space::SpaceError| UsageError(error.to_string());
+    let usual = BoardSpace::usual(arguments.lot)
+        .map_err(refused)?
+        .fields()
+        .clone();
+    let n_squares = arguments.lot.width() * arguments.lot.height();
+    let exit_row = arguments.row.unwrap_or(usual.exit_row);
+    let space = BoardSpace::new(SpaceFields {
+        exit_row,
+        vehicles: 1..=MAX_HUNT_VEHICLES.min(n_squares / 2),
+        walls: 0..=n_squares - arguments.lot.width(),
+        ..usual
+    })
+    .map_err(refused)?;
+    Ok(NewHunt {
+        name: format!("difficulty {} row {exit_row}", arguments.lot),
+        space,
+        strategy: Strategy::Difficulty,
+        budget: Budget::default(),
+        priority: 0,
+        seed: Some(0),
+        census: None,
+    })
+}
+
+/// Says how many boards are measured, at the end of a farm's run.
+///
+/// # Errors
+/// When the database does not answer.
+pub(crate) async fn report(store: &Store, json: bool) -> anyhow::Result<()> {
+    let n_measured = store.n_measured().await?;
+    let mut out = std::io::stdout().lock();
+    if json {
+        writeln!(out, r#"{{"measured":{n_measured}}}"#)?;
+    } else {
+        writeln!(
+            out,
+            "{} in the database are measured",
+            counted(n_measured, "board")
+        )?;
+    }
+    Ok(())
 }
 
 fn measure_all(arguments: &Arguments, store: &OpenStore) -> anyhow::Result<Outcome> {
@@ -52,29 +120,35 @@ fn measure_all(arguments: &Arguments, store: &OpenStore) -> anyhow::Result<Outco
     let mut pars: Vec<Par> = counts.iter().map(|count| count.par).collect();
     pars.retain(|par| arguments.par.is_none_or(|wanted| wanted == par.get()));
     pars.reverse();
-    let (mut n_measured, mut n_too_large) = (0, 0);
+    let mut n_measured = 0;
+    let n_too_large = AtomicU64::new(0);
     for par in pars {
         let mut left = arguments.limit;
         let mut after = String::new();
         while left > 0 {
-            let boards = store
-                .store
-                .boards_to_measure(par, arguments.lot, &after, left.min(MAX_BATCH));
-            let boards = store.wait(boards)?;
+            let query = Unmeasured {
+                par,
+                lot: arguments.lot,
+                exit_row: None,
+                vehicles: 0..=u8::MAX,
+                walls: 0..=u8::MAX,
+                after: &after,
+                limit: left.min(MAX_BATCH),
+            };
+            let boards = store.wait(store.store.unmeasured(&query))?;
             let Some(last) = boards.last() else { break };
             after = last.to_string();
             left -= boards.len() as u64;
-            let n_boards = boards.len() as u64;
             let measured: Vec<(Canonical, Difficulty)> = boards
                 .into_par_iter()
-                .filter_map(|board| measure(board, arguments.limits.states()))
+                .filter_map(|board| measure(board, arguments.limits.states(), &n_too_large))
                 .collect();
-            n_too_large += n_boards - measured.len() as u64;
             n_measured += store.wait(store.store.store_difficulty(&measured))?;
             eprint!("\r{} measured, par {par}  ", thousands(n_measured));
         }
     }
     eprintln!();
+    let n_too_large = n_too_large.into_inner();
     if n_too_large > 0 {
         eprintln!(
             "parforce: {} left out as too large",
@@ -86,7 +160,14 @@ fn measure_all(arguments: &Arguments, store: &OpenStore) -> anyhow::Result<Outco
 }
 
 /// `None` if the cluster is too large; a stored board is solvable.
-fn measure(canonical: Canonical, limit: StateLimit) -> Option<(Canonical, Difficulty)> {
-    let measured = difficulty::measure(&canonical.board(), limit).ok()??;
-    Some((canonical, measured))
+fn measure(
+    canonical: Canonical,
+    limit: StateLimit,
+    n_too_large: &AtomicU64,
+) -> Option<(Canonical, Difficulty)> {
+    let Ok(measured) = difficulty::measure(&canonical.board(), limit) else {
+        n_too_large.fetch_add(1, Ordering::Relaxed);
+        return None;
+    };
+    Some((canonical, measured?))
 }

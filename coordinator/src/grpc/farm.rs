@@ -15,6 +15,7 @@ use super::CallError;
 use crate::Shared;
 use crate::jams;
 use crate::jobs::grant;
+use crate::measures;
 use crate::store::{EventKind, EventToWrite, WorkerStanding};
 use crate::submit::submit;
 
@@ -182,15 +183,21 @@ impl Farm for FarmService {
         let claim = Completion::try_from(request.into_inner()).map_err(CallError::from)?;
         self.standing(claim.session).await?;
         let shared = &self.shared;
-        let limits = (shared.config.max_failures, shared.config.max_strikes);
+        let config = &shared.config;
+        let limits = (config.max_failures, config.max_strikes);
         let of_jams = jams::complete(&shared.store, &shared.prover, limits, &claim)
             .await
             .map_err(CallError::from)?;
         let outcome = match of_jams {
             Some(outcome) => outcome,
+            None if claim.measures.is_some() => {
+                let completed = measures::complete(&shared.store, &shared.prover, config, &claim).await;
+                completed.map_err(CallError::from)?
+            }
             None => shared.store.complete(&claim).await.map_err(CallError::from)?,
         };
         if outcome == LeaseOutcome::Lost {
+            // A claim that was refused has put its job back.
             shared.work.notify_waiters();
         }
         Ok(Response::new(v1::CompleteJobResponse {

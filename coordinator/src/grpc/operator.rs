@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use board::geometry::Lot;
-use proto::convert::{StatedBoard, WireError, Wish};
+use board::{Board, StateLimit, solve};
+use proto::convert::{MAX_SPELLING_BYTES, StatedBoard, WireError, Wish};
 use proto::ids::{HuntId, JobId};
 use proto::v1;
 use proto::v1::operator_server::Operator;
@@ -26,6 +27,9 @@ const DEFAULT_JOBS: u32 = 100;
 const DEFAULT_BOARDS: u32 = 10;
 /// The most boards in a list.
 const MAX_BOARDS: u32 = 1_000;
+
+/// The most positions that a hint looks at: far more than any 6x6 cluster has, some 200 MB at the most.
+const HINT_LIMIT: StateLimit = StateLimit::new(5_000_000);
 
 /// The operators' service.
 #[derive(Clone, Debug)]
@@ -224,6 +228,23 @@ impl Operator for OperatorService {
             .collect();
         Ok(Response::new(v1::HardestBoardsResponse { boards }))
     }
+
+    async fn hint(&self, request: Request<v1::HintRequest>) -> Result<Response<v1::HintResponse>, Status> {
+        let board = position(&request.into_inner().board).map_err(CallError::from)?;
+        let hinted = self
+            .shared
+            .prover
+            .work(move || {
+                let hint = solve::hint(&board, HINT_LIMIT).map_err(|error| error.to_string())?;
+                Ok(v1::HintResponse {
+                    slide: hint.slide.map(|slide| board.spell_slide(slide)),
+                    par: hint.par.map(|par| par.get().into()),
+                })
+            })
+            .await
+            .map_err(CallError::from)?;
+        Ok(Response::new(hinted.map_err(CallError::Conflict)?))
+    }
 }
 
 /// A seed that nobody chose.
@@ -258,6 +279,21 @@ fn lot(width: u32, height: u32) -> Result<Option<Lot>, WireError> {
     };
     let lot = Lot::new(side("lot_width", width)?, side("lot_height", height)?);
     Ok(Some(lot.expect("both sides are from 3 to 16")))
+}
+
+/// A position of any lot that hunts may have, in any spelling.
+fn position(text: &str) -> Result<Board, WireError> {
+    let refused = |reason: String| WireError::StartBoard {
+        spelling: text.chars().take(100).collect(),
+        reason,
+    };
+    if text.len() > MAX_SPELLING_BYTES {
+        return Err(refused(format!(
+            "{} bytes, expected at most {MAX_SPELLING_BYTES}",
+            text.len()
+        )));
+    }
+    Board::parse(text).map_err(|error| refused(error.to_string()))
 }
 
 fn job_filter(wire: &v1::ListJobsRequest) -> Result<JobFilter, WireError> {

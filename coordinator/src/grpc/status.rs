@@ -8,6 +8,7 @@ use thiserror::Error;
 use tonic::{Code, Status};
 use tracing::error;
 
+use crate::prove::Busy;
 use crate::store::{CreateHuntError, StoreError};
 use crate::submit::SubmitError;
 
@@ -37,6 +38,9 @@ pub enum CallError {
     /// A thing is not in the state for it.
     #[error("{0}")]
     Conflict(String),
+    /// The proving threads have too much to do.
+    #[error(transparent)]
+    Busy(#[from] Busy),
     /// A batch was not stored.
     #[error(transparent)]
     Submit(#[from] SubmitError),
@@ -64,7 +68,7 @@ impl From<CallError> for Status {
             CallError::Submit(SubmitError::NoSuchLease { .. }) => {
                 Status::permission_denied(error.to_string())
             }
-            CallError::Submit(SubmitError::Busy(_)) => {
+            CallError::Busy(_) | CallError::Submit(SubmitError::Busy(_)) => {
                 let mut status = Status::resource_exhausted(error.to_string());
                 status.metadata_mut().insert(
                     RETRY_AFTER_TRAILER,

@@ -72,7 +72,7 @@ pub async fn plan(tx: &mut Tx, hunt: &HuntToPlan, sizing: &Sizing, n_wanted: u32
         n_first += 1;
     }
     if at == census.n_units {
-        tx.close_census(hunt.hunt).await?;
+        tx.close_planning(hunt.hunt).await?;
     }
     Ok(number - hunt.next_number)
 }
@@ -104,7 +104,7 @@ pub async fn split(store: &Store, range: RangeToSplit, sizing: &Sizing) -> Resul
         tx.insert_other_range(hunt.hunt, job, &half, None).await?;
     }
     if census.next_unit == census.n_units {
-        tx.close_census(hunt.hunt).await?;
+        tx.close_planning(hunt.hunt).await?;
     }
     tx.commit().await?;
     Ok(true)

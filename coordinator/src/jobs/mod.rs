@@ -2,6 +2,7 @@
 
 pub mod campaign;
 pub mod census;
+pub mod difficulty;
 pub mod grant;
 pub mod plan;
 pub mod size;

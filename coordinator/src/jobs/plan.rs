@@ -8,7 +8,7 @@ use proto::convert::{JobKind, Strategy};
 
 use crate::config::Sizing;
 use crate::jobs::size::iterations_per_shard;
-use crate::jobs::{campaign, census};
+use crate::jobs::{campaign, census, difficulty};
 use crate::store::{HuntToPlan, JobToInsert, StartsQuery, Store, StoreError, Tx};
 
 /// The most jobs planned at once.
@@ -45,6 +45,14 @@ pub async fn top_up(
             return Ok(0);
         }
         let n_jobs = campaign::plan(&mut tx, &hunt, n_wanted).await?;
+        tx.commit().await?;
+        return Ok(n_jobs);
+    }
+    if hunt.strategy == Strategy::Difficulty {
+        if !kinds.contains(&JobKind::Difficulty) {
+            return Ok(0);
+        }
+        let n_jobs = difficulty::plan(&mut tx, &hunt, sizing, n_wanted).await?;
         tx.commit().await?;
         return Ok(n_jobs);
     }
@@ -110,6 +118,7 @@ fn kind_of(strategy: Strategy, number: u64, kinds: &[JobKind]) -> Option<JobKind
         Strategy::Anneal => &[JobKind::Anneal],
         Strategy::Census => &[JobKind::Census],
         Strategy::Siren => &[JobKind::Siren],
+        Strategy::Difficulty => &[JobKind::Difficulty],
         // Scatter comes first: it finds what annealing starts from.
         Strategy::Mixed if number.is_multiple_of(2) => &[JobKind::Scatter, JobKind::Anneal],
         Strategy::Mixed => &[JobKind::Anneal, JobKind::Scatter],

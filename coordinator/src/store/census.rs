@@ -325,7 +325,7 @@ impl Tx {
     ///
     /// # Errors
     /// [`StoreError::Database`].
-    pub async fn close_census(&mut self, hunt: HuntId) -> Result<(), StoreError> {
+    pub async fn close_planning(&mut self, hunt: HuntId) -> Result<(), StoreError> {
         sqlx::query!(
             "UPDATE hunts SET end_number = next_number WHERE id = $1",
             hunt.get()

@@ -170,13 +170,17 @@ impl Store {
             let known = tx.hunt_by_name(&wish.name).await?;
             let Some(known) = known.filter(|known| {
                 // What a census counts stands in its name; a hunt of another kind must not take it up.
+                let is_alike = |of: Strategy| (known.strategy == of) == (wish.strategy == of);
                 known.space.as_ref() == Some(&wish.space)
-                    && (known.strategy == Strategy::Census) == (wish.strategy == Strategy::Census)
+                    && is_alike(Strategy::Census)
+                    && is_alike(Strategy::Difficulty)
             }) else {
                 return Err(CreateHuntError::NameTaken {
                     name: wish.name.clone(),
                 });
             };
+            // Boards found since the last time are measured now; those that were measured are passed over.
+            tx.restart_difficulty(known.id).await?;
             (tx.extend_hunt(known.id, wish).await?, EventKind::HuntExtended)
         };
         let detail = format!("{} {}, {}", hunt.name, wish.space.lot(), hunt.strategy.as_str());

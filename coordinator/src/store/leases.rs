@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use board::canonical::Canonical;
+use board::difficulty::Difficulty;
 use board::job::Counters;
 use prost::Message;
 use proto::convert::{
@@ -136,6 +138,19 @@ impl Store {
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn complete(&self, claim: &Completion) -> Result<LeaseOutcome, StoreError> {
+        self.complete_measured(claim, &[]).await
+    }
+
+    /// The same for a job that measured boards: stores its measures, which [`crate::measures`] let through, in the same
+    /// transaction.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn complete_measured(
+        &self,
+        claim: &Completion,
+        measured: &[(Canonical, Difficulty)],
+    ) -> Result<LeaseOutcome, StoreError> {
         let mut tx = self.begin().await?;
         let counters = SqlCounters::from(&claim.counters);
         let digest = claim.digest.to_bytes();
@@ -149,7 +164,7 @@ impl Store {
                 FROM workers
                 WHERE jobs.id = $2 AND jobs.token = $3 AND jobs.state = 'leased'
                     AND jobs.worker_id = workers.id AND workers.session = $1
-                    AND (jobs.kind = 'census') = $14
+                    AND (jobs.kind = 'census') = $14 AND (jobs.kind = 'difficulty') = $15
                 RETURNING jobs.id, jobs.token
             ), noted AS (
                 UPDATE job_attempts SET ended_at = clock_timestamp(), outcome = 'done'
@@ -177,6 +192,7 @@ impl Store {
             counters.duplicates,
             counters.found,
             claim.census.is_some(),
+            claim.measures.is_some(),
         )
         .fetch_one(&mut *tx.tx)
         .await?;
@@ -194,8 +210,43 @@ impl Store {
             };
             tx.write_event(&event).await?;
         }
+        if row.is_accepted {
+            tx.store_difficulty(measured).await?;
+        }
         tx.commit().await?;
         Ok(outcome(row.is_accepted))
+    }
+
+    /// Takes a job back whose claim is not true, as failed, and holds it against the worker. Nothing happens if the lease
+    /// is no longer the worker's: then the claim would not have been taken either.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn refuse_claim(
+        &self,
+        claim: &Completion,
+        reason: &str,
+        max_failures: u32,
+        max_strikes: u32,
+    ) -> Result<(), StoreError> {
+        let Some(lease) = self.lease_origin(claim.session, claim.job, claim.token).await? else {
+            return Ok(());
+        };
+        let release = Release {
+            session: claim.session,
+            job: claim.job,
+            token: claim.token,
+            reason: ReleaseReason::Error,
+            detail: format!("claim refused: {reason}"),
+            checkpoint: None,
+            counters: claim.counters,
+        };
+        if self.release(&release, max_failures).await? == LeaseOutcome::Accepted {
+            let mut tx = self.begin().await?;
+            tx.note_strike(&lease, reason, max_strikes).await?;
+            tx.commit().await?;
+        }
+        Ok(())
     }
 
     /// Takes a job back: to the queue, or parks it if it failed too often, or cancels it if its hunt is over.

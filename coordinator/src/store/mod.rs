@@ -40,6 +40,7 @@ pub use boards::{BoardFilter, BoardRow, ExportError, ParCount};
 pub use campaigns::{CampaignProgress, CampaignRecord, JamFind, LevelToInsert};
 pub use census::{CensusCoverage, CensusToPlan, CensusTotal, RangeToSplit};
 pub use challenges::{Challenge, Reservation, ReserveError};
+pub use difficulty::{DifficultyPlan, Unmeasured};
 pub use events::{EventKind, EventToWrite};
 pub use figures::Figures;
 pub use hunts::{CreateHuntError, HuntProgress, HuntRecord, HuntState};

@@ -80,6 +80,7 @@ async fn carry_out(farm: &Farm, session: Session, lease: &Lease) -> LeaseOutcome
         counters: result.counters,
         digest: result.digest,
         census: result.census,
+        measures: None,
     };
     farm.store.complete(&claim).await.unwrap()
 }
@@ -212,6 +213,7 @@ async fn a_second_count_that_differs_is_disputed_and_no_coverage(pool: PgPool) {
         counters: result.counters,
         digest: board::job::JobDigest::from_bytes([1; 16]),
         census: Some(counts),
+        measures: None,
     };
     assert_eq!(farm.store.complete(&claim).await.unwrap(), LeaseOutcome::Accepted);
     let coverage = farm.store.census_coverage(hunt.id).await.unwrap().unwrap();

@@ -131,6 +131,7 @@ async fn a_job_goes_its_way_and_a_restarted_coordinator_goes_on(pool: PgPool) {
     );
     let claim = v1::CompleteJobRequest {
         census: None,
+        measures: None,
         session: session.clone(),
         job_id: lease.job.get(),
         token: lease.token.get(),

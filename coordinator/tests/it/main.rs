@@ -9,6 +9,7 @@
 mod boards;
 mod campaigns;
 mod census;
+mod difficulty;
 mod doors;
 mod fixture;
 mod hunts;

@@ -1,6 +1,7 @@
 //! How a job ends: carried out, or given back.
 
 use board::census::RangeOutcome;
+use board::difficulty::job::Measured;
 use board::job::{Counters, JobDigest};
 
 use super::{MAX_DETAIL_CHARS, ReleaseReason, WireError, checkpoint, cut};
@@ -22,6 +23,8 @@ pub struct Completion {
     pub digest: JobDigest,
     /// What a census counted; `None`: another kind of job.
     pub census: Option<RangeOutcome>,
+    /// What a difficulty job measured; `None`: another kind of job.
+    pub measures: Option<Vec<Measured>>,
 }
 
 impl From<Completion> for v1::CompleteJobRequest {
@@ -33,6 +36,10 @@ impl From<Completion> for v1::CompleteJobRequest {
             counters: Some((&completion.counters).into()),
             digest: completion.digest.to_bytes().to_vec(),
             census: completion.census.as_ref().map(Into::into),
+            measures: completion
+                .measures
+                .as_deref()
+                .map(super::difficulty::measures_to_wire),
         }
     }
 }
@@ -49,6 +56,10 @@ impl TryFrom<v1::CompleteJobRequest> for Completion {
             counters: wire.counters.ok_or(WireError::Missing("counters"))?.into(),
             digest: JobDigest::from_bytes(digest),
             census: wire.census.map(super::census::counts_from_wire).transpose()?,
+            measures: wire
+                .measures
+                .map(super::difficulty::measures_from_wire)
+                .transpose()?,
         })
     }
 }
@@ -126,6 +137,7 @@ mod tests {
             counters: Some(v1::JobCounters::default()),
             digest: vec![0; len],
             census: None,
+            measures: None,
         };
         assert!(Completion::try_from(wire(16)).is_ok());
         assert!(Completion::try_from(wire(15)).is_err());

@@ -68,6 +68,8 @@ wire_enum!(
         Audit = "audit",
         /// Levels of Siren Jam.
         Siren = "siren",
+        /// Measures difficulty.
+        Difficulty = "difficulty",
     }
 );
 wire_enum!(

@@ -92,12 +92,14 @@ pub enum Strategy {
     Census,
     /// Levels of a campaign of Siren Jam.
     Siren,
+    /// The stored boards of the space, measured.
+    Difficulty,
 }
 
 impl Strategy {
     /// Whether it draws boards of a space for as long as it is let, as `parforce hunt` asks for.
     pub fn is_search(self) -> bool {
-        !matches!(self, Strategy::Census | Strategy::Siren)
+        !matches!(self, Strategy::Census | Strategy::Siren | Strategy::Difficulty)
     }
 
     /// As the database and the command line spell it.
@@ -108,6 +110,7 @@ impl Strategy {
             Strategy::Anneal => "anneal",
             Strategy::Census => "census",
             Strategy::Siren => "siren",
+            Strategy::Difficulty => "difficulty",
         }
     }
 
@@ -119,6 +122,7 @@ impl Strategy {
             Strategy::Anneal,
             Strategy::Census,
             Strategy::Siren,
+            Strategy::Difficulty,
         ]
         .into_iter()
         .find(|strategy| strategy.as_str() == text)
@@ -132,6 +136,7 @@ impl Strategy {
             Strategy::Anneal => v1::Strategy::Anneal,
             Strategy::Census => v1::Strategy::Census,
             Strategy::Siren => v1::Strategy::Siren,
+            Strategy::Difficulty => v1::Strategy::Difficulty,
         }
     }
 }
@@ -156,6 +161,7 @@ impl TryFrom<v1::CreateHuntRequest> for NewHunt {
             Ok(v1::Strategy::Scatter) => Strategy::Scatter,
             Ok(v1::Strategy::Anneal) => Strategy::Anneal,
             Ok(v1::Strategy::Census) => Strategy::Census,
+            Ok(v1::Strategy::Difficulty) => Strategy::Difficulty,
             Ok(v1::Strategy::Siren) | Err(_) => {
                 return Err(WireError::UnknownValue {
                     field: "strategy",

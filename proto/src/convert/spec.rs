@@ -96,6 +96,7 @@ impl From<&JobSpec> for v1::JobSpec {
                 last_temperature: spec.temperatures().last,
             }),
             JobSpec::Census(job) => v1::job_spec::Kind::Census(job.into()),
+            JobSpec::Difficulty(job) => v1::job_spec::Kind::Difficulty(job.into()),
             other => unreachable!("job kind {} has no wire form yet", other.kind()),
         };
         v1::JobSpec {
@@ -142,6 +143,9 @@ impl TryFrom<v1::JobSpec> for JobSpec {
             Some(v1::job_spec::Kind::Census(census)) => {
                 Ok(JobSpec::Census(super::census::job_from_wire(census, frame)?))
             }
+            Some(v1::job_spec::Kind::Difficulty(difficulty)) => Ok(JobSpec::Difficulty(
+                super::difficulty::job_from_wire(difficulty, frame)?,
+            )),
             Some(v1::job_spec::Kind::Audit(_) | v1::job_spec::Kind::Siren(_)) | None => {
                 Err(WireError::UnknownKind)
             }

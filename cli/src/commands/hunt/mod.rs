@@ -24,7 +24,7 @@ use worker::{Departure, Progress, Shutdown, WorkerError};
 
 use super::signals::Signals;
 use super::siren::campaign;
-use super::{Database, DatabaseArguments, Outcome, census};
+use super::{Database, DatabaseArguments, Outcome, census, difficulty};
 use crate::embedded::Access;
 use live::{Ledger, Live};
 use wish::WishArguments;
@@ -72,9 +72,9 @@ pub(crate) struct FarmArguments {
     web: Option<SocketAddr>,
     /// Print the result as a JSON object
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
     #[command(flatten)]
-    database: DatabaseArguments,
+    pub(crate) database: DatabaseArguments,
 }
 
 impl FarmArguments {
@@ -210,6 +210,8 @@ async fn hunt(
             outcome = campaign::finish(&store, &hunt, out, took, arguments.json).await?;
         } else if hunt.strategy == Strategy::Census {
             census::report::print(&store, &hunt, took, arguments.json).await?;
+        } else if hunt.strategy == Strategy::Difficulty {
+            difficulty::report(&store, arguments.json).await?;
         } else {
             report::print(&store, &hunt, took, database, arguments.json).await?;
         }

@@ -55,8 +55,9 @@ fn filters(query: &JobQuery) -> Markup {
     let any = (String::new(), "any".to_owned());
     let states = std::iter::once(any.clone())
         .chain(JobState::ALL.map(|s| (s.as_str().to_owned(), s.as_str().to_owned())));
-    let kinds = std::iter::once(any)
-        .chain(["scatter", "anneal", "census", "audit", "siren"].map(|k| (k.to_owned(), k.to_owned())));
+    let kinds = std::iter::once(any).chain(
+        ["scatter", "anneal", "census", "difficulty", "audit", "siren"].map(|k| (k.to_owned(), k.to_owned())),
+    );
     let sorts = [
         (String::new(), "newest first".to_owned()),
         ("oldest".to_owned(), "oldest first".to_owned()),

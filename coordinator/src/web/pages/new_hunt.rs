@@ -171,7 +171,7 @@ pub(in crate::web) fn read(fields: &Fields) -> Result<NewHunt, Vec<(&'static str
             "A whole number from −1000 to 1000 is needed.".to_owned(),
         ));
     }
-    // A census and a campaign are asked for by the command line: they have terms of their own.
+    // Censuses, campaigns and measuring are asked for by the command line: they have terms of their own.
     let strategy =
         Strategy::parse(fields.get("strategy").unwrap_or("mixed")).filter(|strategy| strategy.is_search());
     if strategy.is_none() {
