@@ -96,7 +96,11 @@ impl Tally {
             hash = fnv1a_128(hash, &word.to_le_bytes());
         }
         if !self.measured.is_empty() {
-            let sum = self.measured.iter().map(hash_measured).fold(0, u128::wrapping_add);
+            let sum = self
+                .measured
+                .iter()
+                .map(hash_measured)
+                .fold(0, u128::wrapping_add);
             hash = fnv1a_128(hash, &sum.to_le_bytes());
         }
         JobDigest(finalise_128(hash))

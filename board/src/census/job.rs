@@ -195,8 +195,8 @@ mod tests {
                 census: Some(RangeOutcome {
                     layouts,
                     ..RangeOutcome::default()
-                measured: Vec::new(),
                 }),
+                measured: Vec::new(),
             });
             tally.digest()
         };

@@ -9,9 +9,7 @@ use std::sync::Arc;
 use super::{Difficulty, measure};
 use crate::StateLimit;
 use crate::canonical::Canonical;
-use crate::job::{
-    Counters, Frame, GoOn, MAX_CLUSTER_LIMIT, MAX_SHARDS, ShardEnd, ShardOutcome, SpecError,
-};
+use crate::job::{Counters, Frame, GoOn, MAX_CLUSTER_LIMIT, MAX_SHARDS, ShardEnd, ShardOutcome, SpecError};
 
 /// The most boards a job may measure, so that its specification and its claim are a message each.
 pub const MAX_BOARDS: usize = 20_000;
@@ -124,7 +122,10 @@ pub fn run_shard_while(job: &DifficultyJob, shard: u32, go_on: GoOn<'_>) -> Shar
                 counters.solvable += 1;
                 counters.positions += difficulty.n_states;
                 let board_idx = u32::try_from(idx).expect("a list is short");
-                measured.push(Measured { board_idx, difficulty });
+                measured.push(Measured {
+                    board_idx,
+                    difficulty,
+                });
             }
         }
     }
@@ -160,7 +161,8 @@ mod tests {
     #[test]
     fn a_job_measures_each_of_its_boards_once_whatever_its_shards() {
         let measured = |n_shards| {
-            let spec = JobSpec::Difficulty(DifficultyJob::new(boards(), n_shards, 1_000_000).expect("in bounds"));
+            let spec =
+                JobSpec::Difficulty(DifficultyJob::new(boards(), n_shards, 1_000_000).expect("in bounds"));
             spec.run(&mut Explorer::new())
         };
         let alone = measured(1);
@@ -208,6 +210,9 @@ mod tests {
         assert_eq!(DifficultyJob::new(boards(), 0, 1), Err(SpecError::Shards(0)));
         assert_eq!(DifficultyJob::new(boards(), 1, 0), Err(SpecError::Positions(0)));
         let many = vec![boards().remove(0); MAX_BOARDS + 1];
-        assert_eq!(DifficultyJob::new(many, 1, 1), Err(SpecError::Boards(MAX_BOARDS + 1)));
+        assert_eq!(
+            DifficultyJob::new(many, 1, 1),
+            Err(SpecError::Boards(MAX_BOARDS + 1))
+        );
     }
 }
