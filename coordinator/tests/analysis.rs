@@ -250,7 +250,8 @@ async fn a_reserved_board_is_nowhere_to_be_seen_until_it_is_revealed(pool: PgPoo
         all
     };
     let n_in = |view: &'static str| {
-        let sql = format!("SELECT count(*) FROM analysis.{view} WHERE canonical = '{secret}'");
+        let schema = if view.contains('.') { "" } else { "analysis." };
+        let sql = format!("SELECT count(*) FROM {schema}{view} WHERE canonical = '{secret}'");
         let pool = pool.clone();
         async move { number(&pool, &sql).await }
     };
@@ -262,6 +263,14 @@ async fn a_reserved_board_is_nowhere_to_be_seen_until_it_is_revealed(pool: PgPoo
             n_in("challenges").await
         ),
         (0, 0, 0)
+    );
+    // The older views, for whoever reads the tables.
+    assert_eq!(
+        (
+            n_in("public.hardest_boards").await,
+            n_in("public.discoveries").await
+        ),
+        (0, 0)
     );
     assert_eq!(
         store
@@ -402,14 +411,67 @@ async fn a_filter_by_par_reads_one_partition_through_the_views(pool: PgPool) {
             .collect();
         assert_eq!(read, BTreeSet::from(["boards_par_14"]), "{plan}");
     }
-    let range = "EXPLAIN SELECT count(*) FROM analysis.boards WHERE par BETWEEN 40 AND 44";
-    let plan: Vec<String> = sqlx::query_scalar(range).fetch_all(&pool).await.unwrap();
-    assert_eq!(
-        (0..100)
+    for (condition, n_partitions) in [
+        ("par BETWEEN 40 AND 44", 5),
+        ("par IN (3, 30, 50)", 3),
+        ("par > 97 AND par < 100", 2),
+        ("par = 30 OR par = 31", 2),
+        (
+            "par = 30 AND n_vehicles BETWEEN 9 AND 11 AND minimal AND canonical LIKE 'BB%'",
+            1,
+        ),
+        ("par = (SELECT 1) AND par = 30", 1),
+    ] {
+        let explain = format!("EXPLAIN SELECT count(*) FROM analysis.boards WHERE {condition}");
+        let plan: Vec<String> = sqlx::query_scalar(AssertSqlSafe(explain))
+            .fetch_all(&pool)
+            .await
+            .unwrap();
+        let n_read = (0..100)
             .filter(|par| plan.join("\n").contains(&format!("boards_par_{par:02}")))
-            .count(),
-        5
-    );
+            .count();
+        assert_eq!(n_read, n_partitions, "{condition}");
+    }
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn a_par_that_is_known_only_when_the_query_runs_prunes_then(pool: PgPool) {
+    stocked(&pool).await;
+    let mut connection = pool.acquire().await.unwrap();
+    for sql in [
+        "SET plan_cache_mode = force_generic_plan",
+        "PREPARE of_par (smallint) AS SELECT count(*) FROM analysis.boards WHERE par = $1",
+    ] {
+        sqlx::query(sql).execute(&mut *connection).await.unwrap();
+    }
+    let plan: Vec<String> = sqlx::query_scalar("EXPLAIN EXECUTE of_par (14)")
+        .fetch_all(&mut *connection)
+        .await
+        .unwrap();
+    let plan = plan.join("\n");
+    assert!(plan.contains("Subplans Removed: 100"), "{plan}");
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn the_hardest_boards_come_in_order_and_plan_no_partition(pool: PgPool) {
+    let (_, found) = stocked(&pool).await;
+    let mut expected: Vec<(i16, String)> = found
+        .iter()
+        .map(|found| (found.par.get().cast_signed(), found.canonical.to_string()))
+        .collect();
+    expected.sort_by(|a, b| (b.0, &a.1).cmp(&(a.0, &b.1)));
+    for view in ["analysis.hardest_boards", "public.hardest_boards"] {
+        let sql = format!("SELECT par, canonical FROM {view}");
+        let rows: Vec<(i16, String)> = sqlx::query_as(AssertSqlSafe(sql)).fetch_all(&pool).await.unwrap();
+        assert_eq!(rows, expected, "{view}");
+        let explain = format!("EXPLAIN SELECT * FROM {view} ORDER BY par DESC LIMIT 10");
+        let plan: Vec<String> = sqlx::query_scalar(AssertSqlSafe(explain))
+            .fetch_all(&pool)
+            .await
+            .unwrap();
+        let plan = plan.join("\n");
+        assert!(!plan.contains("boards_par_"), "{plan}");
+    }
 }
 
 #[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
