@@ -14,6 +14,15 @@ pub(super) struct Colour {
     pub(super) is_dark: bool,
 }
 
+impl Colour {
+    /// Red, green and blue.
+    pub(super) fn rgb(self) -> [u8; 3] {
+        let number = u32::from_str_radix(&self.hex[1..], 16).expect("colours are six hexadecimal digits");
+        let [_, red, green, blue] = number.to_be_bytes();
+        [red, green, blue]
+    }
+}
+
 /// Okabe and Ito's palette, which people of every colour vision can tell apart. Its red is the hero's alone.
 pub(super) const HERO: Colour = Colour {
     hex: "#D5300A",
@@ -106,6 +115,7 @@ mod tests {
         let board: Board = "IBBxooIooLDDJAALooJoKEEMFFKooMGGHHHM".parse().unwrap();
         let colours = of_vehicles(&board);
         assert_eq!(colours[0], HERO);
+        assert_eq!(HERO.rgb(), [0xd5, 0x30, 0x0a]);
         assert!(!colours[1..].contains(&HERO));
         let squares: Vec<Squares> = board.vehicles().iter().map(|v| v.squares(board.lot())).collect();
         for i in 1..squares.len() {

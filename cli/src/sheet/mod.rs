@@ -1,4 +1,4 @@
-//! Drawings made of rectangles and short texts, as SVG, PNG or PDF.
+//! Drawings made of rectangles, round at the corners or not, and short texts, as SVG, PNG or PDF.
 //!
 //! Boards and bar charts need nothing else, so no font, no rasteriser and no drawing library is: SVG is text, PNG has
 //! its own letters ([`glyphs`]), PDF has those that every reader knows.
@@ -24,6 +24,24 @@ pub(crate) enum Anchor {
     End,
 }
 
+/// How a text is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Letters {
+    pub(crate) size: f32,
+    pub(crate) ink: Colour,
+    pub(crate) is_bold: bool,
+}
+
+impl Default for Letters {
+    fn default() -> Letters {
+        Letters {
+            size: 9.0,
+            ink: Colour(0, 0, 0),
+            is_bold: false,
+        }
+    }
+}
+
 /// What a sheet is made of. Lengths in points, from the left and the top.
 #[derive(Clone, Debug, PartialEq)]
 enum Shape {
@@ -32,6 +50,8 @@ enum Shape {
         y: f32,
         width: f32,
         height: f32,
+        /// Of the corners; 0: sharp ones.
+        radius: f32,
         fill: Colour,
     },
     Text {
@@ -40,6 +60,8 @@ enum Shape {
         baseline: f32,
         size: f32,
         anchor: Anchor,
+        ink: Colour,
+        is_bold: bool,
         text: String,
     },
 }
@@ -82,23 +104,44 @@ impl Sheet {
     }
 
     pub(crate) fn rectangle(&mut self, x: f32, y: f32, width: f32, height: f32, fill: Colour) {
+        self.rounded([x, y, width, height], 0.0, fill);
+    }
+
+    /// A rectangle (left, top, width, height) with round corners.
+    pub(crate) fn rounded(&mut self, [x, y, width, height]: [f32; 4], radius: f32, fill: Colour) {
         self.shapes.push(Shape::Rectangle {
             x,
             y,
             width,
             height,
+            radius: radius.min(width / 2.0).min(height / 2.0),
             fill,
         });
     }
 
     pub(crate) fn text(&mut self, x: f32, baseline: f32, size: f32, anchor: Anchor, text: &str) {
-        let text = String::from(text);
+        self.label(
+            x,
+            baseline,
+            anchor,
+            text,
+            Letters {
+                size,
+                ..Letters::default()
+            },
+        );
+    }
+
+    pub(crate) fn label(&mut self, x: f32, baseline: f32, anchor: Anchor, text: &str, letters: Letters) {
+        let Letters { size, ink, is_bold } = letters;
         self.shapes.push(Shape::Text {
             x,
             baseline,
             size,
             anchor,
-            text,
+            ink,
+            is_bold,
+            text: String::from(text),
         });
     }
 }
@@ -146,7 +189,8 @@ mod tests {
     fn sheet() -> Sheet {
         let mut sheet = Sheet::new(40.0, 20.0);
         sheet.rectangle(0.0, 0.0, 10.0, 20.0, Colour(255, 0, 0));
-        sheet.text(20.0, 15.0, 10.0, Anchor::Start, "1 < 2");
+        sheet.rounded([30.0, 10.0, 10.0, 10.0], 5.0, Colour(0, 0, 255));
+        sheet.text(11.0, 9.0, 10.0, Anchor::Start, "1 < 2");
         sheet
     }
 
@@ -168,9 +212,13 @@ mod tests {
             .unwrap();
         let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
         let info = reader.next_frame(&mut pixels).unwrap();
-        assert_eq!((info.width, info.height), (80, 40));
-        assert_eq!(pixels[..3], [255, 0, 0]);
-        assert_eq!(pixels[3 * 79..3 * 80], [255, 255, 255]);
+        assert_eq!((info.width, info.height), (120, 60));
+        let pixel = |x: usize, y: usize| &pixels[(y * 120 + x) * 3..][..3];
+        assert_eq!(pixel(0, 0), [255, 0, 0]);
+        assert_eq!(pixel(119, 0), [255, 255, 255]);
+        // A round corner leaves the corner white, and blends at its edge.
+        assert_eq!(pixel(90, 30), [255, 255, 255]);
+        assert_eq!(pixel(105, 45), [0, 0, 255]);
         assert!(
             pixels.chunks(3).filter(|pixel| pixel[0] < 100).count() > 20,
             "no letters"

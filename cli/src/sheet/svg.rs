@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Anchor, Shape, Sheet};
+use super::{Anchor, Colour, Shape, Sheet};
 
 pub(super) fn encode(sheet: &Sheet) -> String {
     let Sheet {
@@ -29,17 +29,27 @@ fn write_shape(svg: &mut String, shape: &Shape) -> std::fmt::Result {
             y,
             width,
             height,
+            radius,
             fill,
-        } => writeln!(
-            svg,
-            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"#{:02x}{:02x}{:02x}\"/>",
-            fill.0, fill.1, fill.2
-        ),
+        } => {
+            let corners = if *radius > 0.0 {
+                format!(" rx=\"{radius}\"")
+            } else {
+                String::new()
+            };
+            writeln!(
+                svg,
+                "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"{corners} fill=\"{}\"/>",
+                hex(*fill)
+            )
+        }
         Shape::Text {
             x,
             baseline,
             size,
             anchor,
+            ink,
+            is_bold,
             text,
         } => {
             let anchor = match anchor {
@@ -51,10 +61,19 @@ fn write_shape(svg: &mut String, shape: &Shape) -> std::fmt::Result {
                 .replace('&', "&amp;")
                 .replace('<', "&lt;")
                 .replace('>', "&gt;");
+            let weight = if *is_bold { " font-weight=\"bold\"" } else { "" };
+            let fill = match *ink {
+                Colour(0, 0, 0) => String::new(),
+                ink => format!(" fill=\"{}\"", hex(ink)),
+            };
             writeln!(
                 svg,
-                "<text x=\"{x}\" y=\"{baseline}\" font-size=\"{size}\" text-anchor=\"{anchor}\">{text}</text>"
+                "<text x=\"{x}\" y=\"{baseline}\" font-size=\"{size}\" text-anchor=\"{anchor}\"{weight}{fill}>{text}</text>"
             )
         }
     }
+}
+
+fn hex(colour: Colour) -> String {
+    format!("#{:02x}{:02x}{:02x}", colour.0, colour.1, colour.2)
 }
