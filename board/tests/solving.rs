@@ -179,3 +179,14 @@ fn a_shut_way_is_known_at_once_on_the_largest_lot() {
     }
     assert!(n_shut > 10);
 }
+
+#[test]
+fn a_large_cluster_without_a_way_is_counted_as_a_search_through_all_of_it_counts() {
+    // More positions than the search holds before it asks whether there is a way.
+    let board: Board = "6x7:oKKEoBoJJEoBoAAEIBFoCCIoFoooHHGGDDooxxoLLx".parse().unwrap();
+    let answer = solve::solve(&board, StateLimit::DEFAULT).unwrap();
+    assert_eq!((answer.par, answer.states), (None, 187_102));
+    assert_eq!(plain::reachable(&board).len(), 187_102);
+    // A limit below that says so all the same.
+    assert!(solve::solve(&board, StateLimit::new(150_000)).is_err());
+}

@@ -166,3 +166,62 @@ fn a_file_that_is_not_there_is_wrong_usage() {
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(err(&output), "parforce: there is no file no/such/file\n");
 }
+
+/// An export of all boards to a file of this name.
+fn export_to(file: &str, data: &str, more: &[&str]) -> std::process::Output {
+    let mut words = vec!["export", "--out", file, "--data", data];
+    words.extend(more);
+    run(&words)
+}
+
+#[test]
+fn every_format_of_an_export_is_imported_as_it_was_with_and_without_trust() {
+    let temp = Temp::new();
+    let data = temp.text("data");
+    import_reference(&fixture("reference_sample.txt"), &data);
+    let original = out(&run(&["export", "--format", "csv", "--data", &data]));
+    for ending in ["csv", "jsonl", "parquet", "txt"] {
+        let file = temp.text(&format!("boards.{ending}"));
+        let exported = export_to(&file, &data, &[]);
+        assert_eq!(exported.status.code(), Some(0), "{}", err(&exported));
+        let fresh = temp.text(&format!("of-{ending}"));
+        let mut words = vec!["import", &file, "--json", "--data", &fresh];
+        if ending != "txt" {
+            words.extend(["--trust", "--sample", "10"]);
+        }
+        let imported = run(&words);
+        assert_eq!(imported.status.code(), Some(0), "{ending}: {}", err(&imported));
+        let told: Value = serde_json::from_str(&out(&imported)).unwrap();
+        assert_eq!(told, summary(81, 81, 0), "{ending}");
+        let again = out(&run(&["export", "--format", "csv", "--data", &fresh]));
+        assert_eq!(again, original, "{ending}");
+    }
+    // What states no answers cannot be trusted.
+    let refused = run(&["import", &temp.text("boards.txt"), "--trust", "--data", &data]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        err(&refused).contains("needs --par-column and --states-column"),
+        "{}",
+        err(&refused)
+    );
+}
+
+#[test]
+fn an_export_that_was_broken_off_goes_on_in_every_format() {
+    let temp = Temp::new();
+    let data = temp.text("data");
+    import_reference(&fixture("reference_sample.txt"), &data);
+    for ending in ["csv", "jsonl", "txt", "parquet"] {
+        let whole = temp.path(&format!("whole.{ending}"));
+        export_to(&whole.display().to_string(), &data, &[]);
+        let whole = fs::read(whole).unwrap();
+        let file = temp.text(&format!("part.{ending}"));
+        // In the middle of a line, or of the only group of rows.
+        fs::write(format!("{file}.part"), &whole[..whole.len() / 2]).unwrap();
+        let resumed = export_to(&file, &data, &["--resume"]);
+        assert_eq!(resumed.status.code(), Some(0), "{ending}: {}", err(&resumed));
+        assert!(fs::read(&file).unwrap() == whole, "{ending} differs");
+    }
+    let nothing = export_to(&temp.text("none.csv"), &data, &["--resume"]);
+    assert_eq!(nothing.status.code(), Some(2));
+}

@@ -26,7 +26,7 @@ use parquet::schema::types::{ColumnPath, SchemaDescriptor};
 use super::target::{Target, beside};
 
 /// Rows of a group: some 20 MB while it is gathered, two or three in the file.
-const GROUP: usize = 1 << 17;
+const GROUP: usize = if cfg!(test) { 3 } else { 1 << 17 };
 
 const SCHEMA: &str = "
     message boards {
@@ -269,5 +269,131 @@ impl<W: Write> Write for Skipping<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+
+    use board::StateLimit;
+    use board::cluster::Explorer;
+
+    use super::*;
+    use crate::commands::import::columns::Rows as ImportedRows;
+
+    /// Boards as an export hands them on.
+    fn rows() -> Vec<BoardRow> {
+        let spellings = [
+            "BBoHoJFooHIJFAAHIKFCCCIKGoooDDGoooEE",
+            "ooZoooooZoooAAZBoooooBoooooooooooooo",
+            "oooooooooBooAAoBoooooooooooooooooooo",
+            "BBBoooooooooAAoooooooooooooooooooooo",
+            "ooooooBBooooAAoooooooooooooooooooooo",
+            "ooooooooBBooAAoooooooooooooooooooooo",
+            "5x5:oooooooooBAAooBoooooooooo",
+            "ooBooooBooAAoBoooooooooooooooooooooo",
+        ];
+        let found = spellings.map(|spelling| {
+            let mut found = Explorer::new()
+                .entry(&spelling.parse().unwrap(), StateLimit::DEFAULT)
+                .unwrap()
+                .unwrap();
+            if spelling.starts_with('5') {
+                found.minimal = None;
+            }
+            found
+        });
+        let mut rows: Vec<BoardRow> = found.map(BoardRow::from).to_vec();
+        rows.sort_by(|a, b| (b.found.par, &a.found.canonical).cmp(&(a.found.par, &b.found.canonical)));
+        rows.dedup_by(|a, b| a.found.canonical == b.found.canonical);
+        assert!(rows.len() > 2 * GROUP);
+        rows
+    }
+
+    fn read(path: &std::path::Path) -> Vec<(u64, String, u64, Option<bool>)> {
+        let mut all = Vec::new();
+        let mut rows = ImportedRows::open(File::open(path).unwrap()).unwrap();
+        loop {
+            let batch = rows.next_batch(2).unwrap();
+            if batch.is_empty() {
+                return all;
+            }
+            all.extend(
+                batch
+                    .into_iter()
+                    .map(|row| (row.par, row.canonical, row.states, row.minimal)),
+            );
+        }
+    }
+
+    fn expected(rows: &[BoardRow]) -> Vec<(u64, String, u64, Option<bool>)> {
+        rows.iter()
+            .map(|row| {
+                let found = &row.found;
+                (
+                    found.par.get().into(),
+                    found.canonical.to_string(),
+                    found.states,
+                    found.minimal,
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_even_if_it_was_broken_off_after_any_row() {
+        let rows = rows();
+        let folder = tempfile::tempdir().unwrap();
+        for n_before in 0..=rows.len() {
+            let path = folder.path().join(format!("{n_before}.parquet"));
+            let mut target = Target::create(&path).unwrap();
+            let footer = Some(target.footer());
+            let mut columns = Columns::new(&target.file, Earlier::default(), footer.clone()).unwrap();
+            for row in &rows[..n_before] {
+                columns.push(row).unwrap();
+            }
+            // Broken off: what was gathered is lost, and half a group stands behind the last whole one.
+            drop(columns);
+            (&target.file).write_all(b"half a group").unwrap();
+            assert!(!path.exists());
+
+            target = Target::reopen(&path).unwrap();
+            let earlier = Earlier::of(&mut target).unwrap();
+            let n_whole = n_before / GROUP * GROUP;
+            let last = n_whole.checked_sub(1).map(|last| &rows[last].found);
+            assert_eq!(
+                earlier.last,
+                last.map(|found| (found.par, found.canonical.clone()))
+            );
+            let mut columns = Columns::new(&target.file, earlier, footer).unwrap();
+            for row in &rows[n_whole..] {
+                columns.push(row).unwrap();
+            }
+            columns.finish().unwrap();
+            target.complete().unwrap();
+            assert_eq!(read(&path), expected(&rows), "broken off after {n_before} rows");
+        }
+        let n_files = fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(n_files, rows.len() + 1, "no part and no footer is left");
+    }
+
+    #[test]
+    fn an_export_of_nothing_is_a_file_without_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("none.parquet");
+        let target = Target::create(&path).unwrap();
+        let columns = Columns::new(&target.file, Earlier::default(), None).unwrap();
+        columns.finish().unwrap();
+        target.complete().unwrap();
+        assert_eq!(read(&path), []);
+    }
+
+    #[test]
+    fn a_footer_that_is_none_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut target = Target::create(&folder.path().join("a.parquet")).unwrap();
+        fs::write(target.footer(), "PAR1 is not all").unwrap();
+        assert!(Earlier::of(&mut target).is_err());
     }
 }

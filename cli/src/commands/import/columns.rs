@@ -9,15 +9,15 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 
 /// A board as a row states it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Row {
-    pub(super) canonical: String,
-    pub(super) par: u64,
-    pub(super) states: u64,
-    pub(super) minimal: Option<bool>,
+pub(crate) struct Row {
+    pub(crate) canonical: String,
+    pub(crate) par: u64,
+    pub(crate) states: u64,
+    pub(crate) minimal: Option<bool>,
 }
 
 /// The rows of a file, in order.
-pub(super) struct Rows {
+pub(crate) struct Rows {
     reader: SerializedFileReader<File>,
     columns: Columns<usize>,
     next_group: usize,
@@ -42,7 +42,7 @@ struct Group {
 }
 
 impl Rows {
-    pub(super) fn open(file: File) -> anyhow::Result<Rows> {
+    pub(crate) fn open(file: File) -> anyhow::Result<Rows> {
         let reader = SerializedFileReader::new(file).context("this is no whole Parquet file")?;
         let columns = Columns {
             canonical: place::<ByteArrayType>(&reader, "canonical", 0)?,
@@ -59,7 +59,7 @@ impl Rows {
     }
 
     /// The next rows, at most so many; none: that was all.
-    pub(super) fn next_batch(&mut self, n: usize) -> anyhow::Result<Vec<Row>> {
+    pub(crate) fn next_batch(&mut self, n: usize) -> anyhow::Result<Vec<Row>> {
         loop {
             match &mut self.group {
                 Some(group) if group.n_left > 0 => return group.read(n),

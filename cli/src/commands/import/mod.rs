@@ -1,6 +1,6 @@
 //! `parforce import`: boards from anywhere into the database, each proved first.
 
-mod columns;
+pub(super) mod columns;
 mod source;
 
 use std::collections::VecDeque;

@@ -229,3 +229,73 @@ fn cell<'a>(entry: &'a Entry, column: u16, what: &str) -> Result<&'a str, String
     let cell = columns.get(usize::from(column) - 1).copied();
     cell.ok_or_else(|| format!("the line has no column {column} for {what}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOARD: &str = "oooooooooBooAAoBoooooooooooooooooooo";
+
+    fn stated(text: &str) -> Vec<Result<Stated, String>> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("boards");
+        std::fs::write(&path, text).unwrap();
+        let columns = ColumnNumbers {
+            board: 1,
+            par: None,
+            states: None,
+            minimal: None,
+        };
+        let mut source = Source::open(&path.display().to_string(), columns).unwrap();
+        let lines = source.next_batch(100).unwrap();
+        lines.iter().map(|line| line.read(Exit::Right)).collect()
+    }
+
+    #[test]
+    fn the_formats_of_an_export_are_told_by_how_they_begin() {
+        let expected = Stated {
+            board: BOARD.parse().unwrap(),
+            par: Some(2),
+            states: Some(60),
+            minimal: Some(true),
+        };
+        let csv = format!("{CSV_HEAD}\n2,{BOARD},6x6,2,2,0,60,true\n2,{BOARD},6x6,2,2,0,60,\n");
+        let not_examined = Stated {
+            minimal: None,
+            ..expected.clone()
+        };
+        assert_eq!(stated(&csv), [Ok(expected.clone()), Ok(not_examined.clone())]);
+        let json = |minimal: &str| {
+            format!(
+                r#"{{"par":2,"canonical":"{BOARD}","lot":"6x6","exit_row":2,"vehicles":2,"walls":0,"states":60,"minimal":{minimal}}}"#
+            )
+        };
+        assert_eq!(
+            stated(&format!("{}\n{}\n", json("true"), json("null"))),
+            [Ok(expected.clone()), Ok(not_examined)]
+        );
+        let text = Stated {
+            par: None,
+            states: None,
+            minimal: None,
+            ..expected
+        };
+        assert_eq!(stated(&format!("{BOARD}\n")), [Ok(text)]);
+    }
+
+    #[test]
+    fn lines_that_state_nonsense_are_refused_one_by_one() {
+        let csv = format!("{CSV_HEAD}\nx,{BOARD},6x6,2,2,0,60,true\n2,{BOARD},6x6,2,2,0,60,perhaps\n2\n");
+        let read = stated(&csv);
+        assert_eq!(
+            read[0].as_ref().unwrap_err(),
+            "column 1 is \"x\", expected par as a number"
+        );
+        assert_eq!(
+            read[1].as_ref().unwrap_err(),
+            "column 8 is \"perhaps\", expected true, false or nothing"
+        );
+        assert!(read[2].is_err());
+        assert!(stated("{\"par\":1}\n")[0].is_err());
+    }
+}
