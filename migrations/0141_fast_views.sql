@@ -18,10 +18,10 @@ COMMENT ON FUNCTION analysis.boards_of_par IS 'Boards of one par by spelling, bu
 CREATE OR REPLACE VIEW analysis.hardest_boards WITH (security_barrier) AS
 SELECT p.par, b.canonical COLLATE "C" AS canonical, b.lot_width || 'x' || b.lot_height AS lot, b.n_vehicles, b.n_walls,
     b.n_states, b.minimal, t.stored_at AS found_at, j.hunt_id, t.job_id, t.source
-FROM (SELECT DISTINCT par FROM board_tallies ORDER BY par DESC) p
+FROM (SELECT par, sum(n_boards) AS n_boards FROM board_tallies GROUP BY par ORDER BY par DESC) p
 -- A function's rows are gathered before the first is handed on, so they are asked for in parts: who wants ten boards of a
 -- par has a thousand read, not millions.
-CROSS JOIN (VALUES (0, 1000), (1000, 30000), (31000, NULL)) part (n_skipped, n_most)
+JOIN (VALUES (0, 1000), (1000, 30000), (31000, NULL)) part (n_skipped, n_most) ON part.n_skipped < p.n_boards
 CROSS JOIN LATERAL analysis.boards_of_par(p.par, part.n_skipped, part.n_most) b
 LEFT JOIN LATERAL (SELECT * FROM batches t WHERE t.id = b.batch_id LIMIT 1) t ON true
 LEFT JOIN LATERAL (SELECT * FROM jobs j WHERE j.id = t.job_id LIMIT 1) j ON true
