@@ -82,15 +82,17 @@ fn judge(spec: &JamJob, jams: Vec<StatedJam>, known: &HashMap<u64, String>, chos
             continue;
         }
         let is_tried_again = stored.is_some() || chosen.contains(&stated.seed);
-        let verdict = prove(spec, &stated).map_err(|error| refusal(&error)).and_then(|proved| {
-            if is_tried_again {
-                is_of_seed(spec, &stated)?;
-            }
-            Ok(JamRow {
-                proved,
-                is_tried_again,
-            })
-        });
+        let verdict = prove(spec, &stated)
+            .map_err(|error| refusal(&error))
+            .and_then(|proved| {
+                if is_tried_again {
+                    is_of_seed(spec, &stated)?;
+                }
+                Ok(JamRow {
+                    proved,
+                    is_tried_again,
+                })
+            });
         match verdict {
             Ok(row) => judged.rows.push(row),
             Err(refusal) => {

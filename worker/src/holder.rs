@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use board::census::RangeOutcome;
-use board::difficulty::job::Measured;
 use board::cluster::Found;
+use board::difficulty::job::Measured;
 use board::job::{Counters, JobDigest, JobSpec, ShardEnd, ShardOutcome, Tally};
 use proto::convert::{
     Batch, Completion, Lease, LeaseOutcome, Release, ReleaseReason, StatedBoard, StatedJam, Work,

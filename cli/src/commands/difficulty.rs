@@ -11,7 +11,7 @@ use coordinator::store::Unmeasured;
 use proto::convert::{Budget, NewHunt, Strategy};
 use rayon::prelude::*;
 
-use super::hunt::{FarmArguments, run_farm};
+use super::hunt::{Errand, FarmArguments, run_farm};
 use super::{Limits, Outcome, UsageError};
 use crate::output::{counted, thousands};
 use crate::store::OpenStore;
@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     if arguments.farm {
-        return run_farm(&arguments.machine, &wish(arguments)?);
+        return run_farm(&arguments.machine, &Errand::Hunt(wish(arguments)?));
     }
     let store = OpenStore::open(&arguments.machine.database)?;
     let threads = rayon::ThreadPoolBuilder::new()

@@ -60,7 +60,8 @@ async fn next_boards(
     plan: &mut DifficultyPlan,
     size: usize,
 ) -> Result<Vec<Canonical>, StoreError> {
-    let fields = hunt.space.fields();
+    let space = hunt.space.as_ref().expect("only a campaign has no space");
+    let fields = space.fields();
     let mut boards = Vec::new();
     for par in tx
         .pars_to_measure(fields.lot, fields.exit_row, plan.next_par)

@@ -52,7 +52,7 @@ async fn lease(farm: &Farm, session: Session) -> Option<Lease> {
 }
 
 fn claim(session: Session, lease: &Lease) -> Completion {
-    let result = lease.spec.run(&mut Explorer::new());
+    let result = lease.spec.boards().unwrap().run(&mut Explorer::new());
     Completion {
         session,
         job: lease.job,
