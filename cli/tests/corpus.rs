@@ -180,11 +180,13 @@ fn every_format_of_an_export_is_imported_as_it_was_with_and_without_trust() {
     let data = temp.text("data");
     import_reference(&fixture("reference_sample.txt"), &data);
     let original = out(&run(&["export", "--format", "csv", "--data", &data]));
+    // Emptied after each format: a folder of its own for each would cost seconds.
+    let fresh = temp.text("fresh");
+    let empty = "TRUNCATE boards, board_counts, board_tallies, hunt_tallies, reference_tallies CASCADE";
     for ending in ["csv", "jsonl", "parquet", "txt"] {
         let file = temp.text(&format!("boards.{ending}"));
         let exported = export_to(&file, &data, &[]);
         assert_eq!(exported.status.code(), Some(0), "{}", err(&exported));
-        let fresh = temp.text(&format!("of-{ending}"));
         let mut words = vec!["import", &file, "--json", "--data", &fresh];
         if ending != "txt" {
             words.extend(["--trust", "--sample", "10"]);
@@ -195,6 +197,8 @@ fn every_format_of_an_export_is_imported_as_it_was_with_and_without_trust() {
         assert_eq!(told, summary(81, 81, 0), "{ending}");
         let again = out(&run(&["export", "--format", "csv", "--data", &fresh]));
         assert_eq!(again, original, "{ending}");
+        let emptied = run(&["sql", empty, "--data", &fresh]);
+        assert_eq!(emptied.status.code(), Some(0), "{}", err(&emptied));
     }
     // What states no answers cannot be trusted.
     let refused = run(&["import", &temp.text("boards.txt"), "--trust", "--data", &data]);

@@ -89,6 +89,7 @@ async fn claim(farm: &Farm, session: Session, lease: &Lease, tally: &JamTally) -
         counters: jam_counters(tally.attempts(), tally.n_found()),
         digest: JobDigest::from_bytes(tally.digest()),
         census: None,
+        measures: None,
     };
     jams::complete(&farm.store, &farm.prover, (5, 3), &claim)
         .await

@@ -290,9 +290,9 @@ mod tests {
             "oooooooooBooAAoBoooooooooooooooooooo",
             "BBBoooooooooAAoooooooooooooooooooooo",
             "ooooooBBooooAAoooooooooooooooooooooo",
-            "ooooooooBBooAAoooooooooooooooooooooo",
+            "BBooooooooooAAoooooooooooooooooooooo",
             "5x5:oooooooooBAAooBoooooooooo",
-            "ooBooooBooAAoBoooooooooooooooooooooo",
+            "ooooBoooooBoAAoooooooooooooooooooooo",
         ];
         let found = spellings.map(|spelling| {
             let mut found = Explorer::new()
