@@ -64,6 +64,19 @@ pub struct Shared {
     pub(crate) shutdown: CancellationToken,
 }
 
+impl Shared {
+    /// What a coordinator's tasks share, for who brings it calls another way than over the network.
+    pub fn new(config: Config, store: Store, prover: Prover, shutdown: CancellationToken) -> Shared {
+        Shared {
+            store,
+            prover,
+            config,
+            work: Notify::new(),
+            shutdown,
+        }
+    }
+}
+
 /// A coordinator that runs.
 #[derive(Debug)]
 pub struct Coordinator {
@@ -121,13 +134,7 @@ impl Coordinator {
             .as_ref()
             .zip(config.web)
             .map(|(listener, addr)| local_addr(listener, addr));
-        let shared = Arc::new(Shared {
-            store,
-            prover,
-            config,
-            work: Notify::new(),
-            shutdown,
-        });
+        let shared = Arc::new(Shared::new(config, store, prover, shutdown));
 
         let mut tasks = vec![tokio::spawn(serve_grpc(Arc::clone(&shared), listener))];
         tasks.extend(web_listener.map(|listener| tokio::spawn(serve_web(Arc::clone(&shared), listener))));

@@ -51,6 +51,14 @@ pub const MAX_LEASES: u32 = 1_024;
 /// The largest checkpoint, in bytes.
 pub const MAX_CHECKPOINT_BYTES: usize = 1024 * 1024;
 
+/// The largest count that a claim may hold. What a job does in its minutes stays far below; sums of very many of them
+/// still fit 63 bits, so that no claim can break a statistic.
+pub const MAX_COUNT: u64 = 100_000_000_000_000;
+/// The highest rate that is noted, in positions a second; what is beyond is noted as this.
+pub const MAX_RATE: f64 = 1e12;
+/// The most threads of one worker.
+pub const MAX_THREADS: u32 = 4_096;
+
 /// Why a message was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -178,6 +186,22 @@ fn within(field: &'static str, value: u32, low: u32, high: u32) -> Result<u32, W
         field,
         value: value.into(),
         low: low.into(),
+        high: high.into(),
+    })
+}
+
+fn count(field: &'static str, value: u64) -> Result<u64, WireError> {
+    count_up_to(field, value, MAX_COUNT)
+}
+
+fn count_up_to(field: &'static str, value: u64, high: u64) -> Result<u64, WireError> {
+    if value <= high {
+        return Ok(value);
+    }
+    Err(WireError::OutOfRange {
+        field,
+        value: value.into(),
+        low: 0,
         high: high.into(),
     })
 }

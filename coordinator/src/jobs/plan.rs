@@ -29,21 +29,15 @@ pub async fn top_up(
     n_wanted: u32,
 ) -> Result<u64, StoreError> {
     let mut tx = store.begin().await?;
-    let Some(hunt) = tx.next_hunt_to_plan().await? else {
+    let Some(hunt) = tx.next_hunt_to_plan(kinds).await? else {
         return Ok(0);
     };
     if hunt.strategy == Strategy::Census {
-        if !kinds.contains(&JobKind::Census) {
-            return Ok(0);
-        }
         let n_jobs = census::plan(&mut tx, &hunt, sizing, n_wanted).await?;
         tx.commit().await?;
         return Ok(n_jobs);
     }
     if hunt.strategy == Strategy::Siren {
-        if !kinds.contains(&JobKind::Siren) {
-            return Ok(0);
-        }
         let n_jobs = campaign::plan(&mut tx, &hunt, n_wanted).await?;
         tx.commit().await?;
         return Ok(n_jobs);

@@ -360,14 +360,14 @@ impl Tx {
     }
 
     /// Takes the counts of a job that was just ended under its lease, and compares them with those of its twin if it
-    /// has one. True: the twin's are other ones.
+    /// has one. True: the twin's are other ones. A claim said again changes nothing, whatever counts it now comes with.
     pub(super) async fn count_range(
         &mut self,
         job: JobId,
         counts: &RangeOutcome,
     ) -> Result<bool, StoreError> {
         let digest = counts.digest.to_bytes();
-        sqlx::query!(
+        let taken = sqlx::query!(
             r#"
             UPDATE census_ranges SET counted_at = clock_timestamp(), n_layouts = $2, n_unsolvable = $3,
                 unsolvable_positions = $4::bigint, digest = $5
@@ -381,6 +381,9 @@ impl Tx {
         )
         .execute(&mut *self.tx)
         .await?;
+        if taken.rows_affected() == 0 {
+            return Ok(false);
+        }
         let column = |of: fn(&board::census::ParCounts) -> u64| -> Vec<i64> {
             counts.by_par.iter().map(|counts| to_sql(of(counts))).collect()
         };
@@ -393,7 +396,6 @@ impl Tx {
             SELECT $1, n.par, n.solvable, n.minimal, n.positions, n.minimal_positions, n.positions_at
             FROM unnest($2::smallint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
                 AS n (par, solvable, minimal, positions, minimal_positions, positions_at)
-            ON CONFLICT DO NOTHING
             "#,
             job.get(),
             &pars,

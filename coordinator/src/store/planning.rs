@@ -169,23 +169,30 @@ impl Tx {
 
 impl Tx {
     /// The running hunt that comes next, locked so that only one coordinator cuts it at a time: the highest priority,
-    /// then the fewest jobs in work, then the oldest. `None`: no hunt may have more jobs.
+    /// then the fewest jobs in work, then the oldest; of the strategies that lead to jobs of these kinds. `None`: no hunt
+    /// may have more jobs.
     ///
     /// # Errors
     /// [`StoreError::Database`].
-    pub async fn next_hunt_to_plan(&mut self) -> Result<Option<HuntToPlan>, StoreError> {
+    pub async fn next_hunt_to_plan(&mut self, kinds: &[JobKind]) -> Result<Option<HuntToPlan>, StoreError> {
+        let strategies: Vec<String> = Strategy::ALL
+            .into_iter()
+            .filter(|strategy| kinds.iter().any(|&kind| strategy.has(kind)))
+            .map(|strategy| strategy.as_str().to_owned())
+            .collect();
         let row = sqlx::query_as!(
             HuntRow,
             r#"
             SELECT h.*
             FROM hunts h
             WHERE h.state = 'running' AND (h.ends_at IS NULL OR h.ends_at > clock_timestamp())
-                AND (h.end_number IS NULL OR h.next_number < h.end_number)
+                AND (h.end_number IS NULL OR h.next_number < h.end_number) AND h.strategy = ANY ($1)
             ORDER BY h.priority DESC,
                 (SELECT count(*) FROM jobs WHERE jobs.hunt_id = h.id AND jobs.state IN ('leased', 'queued')), h.id
             LIMIT 1
             FOR NO KEY UPDATE
             "#,
+            &strategies,
         )
         .fetch_optional(&mut *self.tx)
         .await?;

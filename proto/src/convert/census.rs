@@ -9,7 +9,7 @@ use board::space::{BoardSpace, SpaceFields};
 use board::{Par, StateLimit};
 
 use super::spec::space_from_wire;
-use super::{WireError, list, small};
+use super::{WireError, count, count_up_to, list, small};
 use crate::v1;
 
 /// The most pars a claim may have counts of.
@@ -200,21 +200,27 @@ pub(super) fn counts_from_wire(wire: v1::CensusCounts) -> Result<RangeOutcome, W
     let digest = super::endings::sixteen("census.digest", &wire.digest)?;
     let by_par = list("by_par", wire.by_par, MAX_PARS)?
         .into_iter()
-        .map(|counts| ParCounts {
-            solvable: counts.solvable,
-            minimal: counts.minimal,
-            positions: counts.positions,
-            minimal_positions: counts.minimal_positions,
-            positions_at: counts.positions_at,
-        })
-        .collect();
+        .map(par_counts_from_wire)
+        .collect::<Result<_, WireError>>()?;
     Ok(RangeOutcome {
-        layouts: wire.layouts,
-        unsolvable: wire.unsolvable,
-        unsolvable_positions: wire.unsolvable_positions,
+        layouts: count("layouts", wire.layouts)?,
+        unsolvable: count("unsolvable", wire.unsolvable)?,
+        unsolvable_positions: count("unsolvable_positions", wire.unsolvable_positions)?,
         by_par,
         digest: CensusDigest::from_bytes(digest),
         ..RangeOutcome::default()
+    })
+}
+
+fn par_counts_from_wire(wire: v1::ParCounts) -> Result<ParCounts, WireError> {
+    let solvable = count("solvable", wire.solvable)?;
+    let positions = count("positions", wire.positions)?;
+    Ok(ParCounts {
+        solvable,
+        minimal: count_up_to("minimal", wire.minimal, solvable)?,
+        positions,
+        minimal_positions: count_up_to("minimal_positions", wire.minimal_positions, positions)?,
+        positions_at: count("positions_at", wire.positions_at)?,
     })
 }
 
@@ -257,6 +263,29 @@ mod tests {
         };
         census.end = u64::MAX;
         assert!(JobSpec::try_from(wire).is_err());
+    }
+
+    #[test]
+    fn counts_that_cannot_be_are_refused() {
+        let wire = |spoil: fn(&mut v1::ParCounts)| {
+            let mut counts = v1::ParCounts {
+                solvable: 2,
+                minimal: 1,
+                positions: 9,
+                minimal_positions: 3,
+                positions_at: 9,
+            };
+            spoil(&mut counts);
+            counts_from_wire(v1::CensusCounts {
+                by_par: vec![counts],
+                digest: vec![0; 16],
+                ..v1::CensusCounts::default()
+            })
+        };
+        assert!(wire(|_| ()).is_ok());
+        assert!(wire(|counts| counts.minimal = 3).is_err());
+        assert!(wire(|counts| counts.minimal_positions = 10).is_err());
+        assert!(wire(|counts| counts.positions_at = u64::MAX).is_err());
     }
 
     #[test]

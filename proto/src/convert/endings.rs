@@ -53,7 +53,7 @@ impl TryFrom<v1::CompleteJobRequest> for Completion {
             session: Session::parse(&wire.session)?,
             job: JobId::new(wire.job_id)?,
             token: FencingToken::new(wire.token)?,
-            counters: wire.counters.ok_or(WireError::Missing("counters"))?.into(),
+            counters: wire.counters.ok_or(WireError::Missing("counters"))?.try_into()?,
             digest: JobDigest::from_bytes(digest),
             census: wire.census.map(super::census::counts_from_wire).transpose()?,
             measures: wire
@@ -119,7 +119,7 @@ impl TryFrom<v1::ReleaseJobRequest> for Release {
             reason: ReleaseReason::from_wire(wire.reason)?,
             detail: cut(&wire.detail, MAX_DETAIL_CHARS),
             checkpoint: checkpoint(wire.checkpoint)?,
-            counters: wire.counters.unwrap_or_default().into(),
+            counters: wire.counters.unwrap_or_default().try_into()?,
         })
     }
 }
@@ -127,6 +127,7 @@ impl TryFrom<v1::ReleaseJobRequest> for Release {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::convert::MAX_COUNT;
 
     #[test]
     fn a_completion_needs_sixteen_bytes_of_digest() {
@@ -141,5 +142,23 @@ mod tests {
         };
         assert!(Completion::try_from(wire(16)).is_ok());
         assert!(Completion::try_from(wire(15)).is_err());
+    }
+
+    #[test]
+    fn counters_that_no_sum_could_hold_are_refused() {
+        let wire = |positions| v1::ReleaseJobRequest {
+            session: "67e55044-10b1-426f-9247-bb680e5fe0c8".to_owned(),
+            job_id: 1,
+            token: 1,
+            reason: v1::ReleaseReason::Drain.into(),
+            counters: Some(v1::JobCounters {
+                positions,
+                ..v1::JobCounters::default()
+            }),
+            ..v1::ReleaseJobRequest::default()
+        };
+        assert!(Release::try_from(wire(MAX_COUNT)).is_ok());
+        assert!(Release::try_from(wire(MAX_COUNT + 1)).is_err());
+        assert!(Release::try_from(wire(u64::MAX)).is_err());
     }
 }

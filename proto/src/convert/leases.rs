@@ -5,7 +5,8 @@ use std::time::Duration;
 use board::Par;
 
 use super::{
-    JobKind, LeaseAction, MAX_LEASES, WireError, Work, checkpoint, duration, list, millis, small, within,
+    JobKind, LeaseAction, MAX_COUNT, MAX_LEASES, MAX_RATE, WireError, Work, checkpoint, duration, list, millis,
+    small, within,
 };
 use crate::ids::{FencingToken, HuntId, JobId, RequestId, Session};
 use crate::{MAX_ACQUIRE_WAIT_MS, v1};
@@ -181,10 +182,10 @@ impl TryFrom<v1::LeaseBeat> for LeaseBeat {
         Ok(LeaseBeat {
             job: JobId::new(wire.job_id)?,
             token: FencingToken::new(wire.token)?,
-            work_done: wire.work_done,
-            // Not a number, endless or negative: a rate for people is not worth refusing a beat for.
+            // What cannot be is noted as the nearest that can: figures for people are not worth refusing a beat for.
+            work_done: wire.work_done.min(MAX_COUNT),
             rate: if wire.rate.is_finite() {
-                wire.rate.max(0.0)
+                wire.rate.clamp(0.0, MAX_RATE)
             } else {
                 0.0
             },

@@ -6,7 +6,7 @@ use board::Par;
 use board::space::BoardSpace;
 use siren::plan::Plan;
 
-use super::{CensusTerms, MAX_PLAN_BYTES, WireError, label, small};
+use super::{CensusTerms, JobKind, MAX_PLAN_BYTES, WireError, label, small};
 use crate::v1;
 
 /// The longest hunt, in minutes: ten years.
@@ -97,9 +97,31 @@ pub enum Strategy {
 }
 
 impl Strategy {
+    /// Every strategy.
+    pub const ALL: [Strategy; 6] = [
+        Strategy::Mixed,
+        Strategy::Scatter,
+        Strategy::Anneal,
+        Strategy::Census,
+        Strategy::Siren,
+        Strategy::Difficulty,
+    ];
+
     /// Whether it draws boards of a space for as long as it is let, as `parforce hunt` asks for.
     pub fn is_search(self) -> bool {
         !matches!(self, Strategy::Census | Strategy::Siren | Strategy::Difficulty)
+    }
+
+    /// Whether hunts of this strategy are cut into jobs of this kind.
+    pub fn has(self, kind: JobKind) -> bool {
+        match self {
+            Strategy::Mixed => matches!(kind, JobKind::Scatter | JobKind::Anneal),
+            Strategy::Scatter => kind == JobKind::Scatter,
+            Strategy::Anneal => kind == JobKind::Anneal,
+            Strategy::Census => kind == JobKind::Census,
+            Strategy::Siren => kind == JobKind::Siren,
+            Strategy::Difficulty => kind == JobKind::Difficulty,
+        }
     }
 
     /// As the database and the command line spell it.
@@ -116,16 +138,9 @@ impl Strategy {
 
     /// The strategy of this spelling.
     pub fn parse(text: &str) -> Option<Strategy> {
-        [
-            Strategy::Mixed,
-            Strategy::Scatter,
-            Strategy::Anneal,
-            Strategy::Census,
-            Strategy::Siren,
-            Strategy::Difficulty,
-        ]
-        .into_iter()
-        .find(|strategy| strategy.as_str() == text)
+        Strategy::ALL
+            .into_iter()
+            .find(|strategy| strategy.as_str() == text)
     }
 
     /// As the wire numbers it.

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use super::{Directive, MAX_LEASES, WireError, duration, label, list, millis, within};
+use super::{Directive, MAX_LEASES, MAX_THREADS, WireError, duration, label, list, millis, within};
 use crate::ids::{Incarnation, Session};
 use crate::v1;
 
@@ -58,7 +58,7 @@ impl TryFrom<v1::HelloRequest> for Hello {
             engine: label("engine", wire.engine, 1)?,
             program_version: label("program_version", wire.program_version, 0)?,
             n_slots: within("n_slots", wire.n_slots, 1, MAX_LEASES)?,
-            n_threads: within("n_threads", wire.n_threads, 1, 65_536)?,
+            n_threads: within("n_threads", wire.n_threads, 1, MAX_THREADS)?,
             cpu: label("cpu", wire.cpu, 0)?,
             self_test: list("self_test_digest", wire.self_test_digest, 64)?,
         })

@@ -9,7 +9,7 @@ use board::job::{Counters, Frame, JobSpec};
 use board::scatter::ScatterSpec;
 use board::space::{BoardSpace, LengthWeight, MAX_HUNT_SIDE, MAX_LENGTHS, SpaceFields};
 
-use super::{WireError, cut, list, small};
+use super::{WireError, count, cut, list, small};
 use crate::v1;
 
 impl From<&BoardSpace> for v1::BoardSpace {
@@ -180,19 +180,21 @@ impl From<&Counters> for v1::JobCounters {
     }
 }
 
-impl From<v1::JobCounters> for Counters {
-    fn from(wire: v1::JobCounters) -> Counters {
-        Counters {
-            iterations: wire.iterations,
-            legal: wire.legal,
-            clusters: wire.clusters,
-            solvable: wire.solvable,
-            too_large: wire.too_large,
-            positions: wire.positions,
-            accepted: wire.accepted,
-            duplicates: wire.duplicates,
-            found: wire.found,
-        }
+impl TryFrom<v1::JobCounters> for Counters {
+    type Error = WireError;
+
+    fn try_from(wire: v1::JobCounters) -> Result<Counters, WireError> {
+        Ok(Counters {
+            iterations: count("iterations", wire.iterations)?,
+            legal: count("legal", wire.legal)?,
+            clusters: count("clusters", wire.clusters)?,
+            solvable: count("solvable", wire.solvable)?,
+            too_large: count("too_large", wire.too_large)?,
+            positions: count("positions", wire.positions)?,
+            accepted: count("accepted", wire.accepted)?,
+            duplicates: count("duplicates", wire.duplicates)?,
+            found: count("found", wire.found)?,
+        })
     }
 }
 

@@ -1,0 +1,597 @@
+//! The farm under simulation: coordinators on one real database, workers, and all that is under way between them.
+//!
+//! Nothing here sleeps, draws or looks at a clock: what happens is the list of operations, time is what an operation
+//! adds to the database's.
+
+use std::time::Duration;
+
+use board::StateLimit;
+use board::census::{Census, CensusJob, Keep, RangeOutcome, Scope};
+use board::cluster::Explorer;
+use board::geometry::Lot;
+use board::job::JobSpec;
+use board::space::BoardSpace;
+use coordinator::config::{Config, Proving, Sizing};
+use coordinator::grpc::farm::FarmService;
+use coordinator::reaper::reap;
+use coordinator::store::{BatchOrigin, BatchToStore, BoardRow, WorkerAction};
+use coordinator::{Prover, Shared, Store};
+use futures_util::future::join_all;
+use proto::convert::{Budget, CensusTerms, Directive, NewHunt, Strategy, census_spec};
+use proto::ids::{BatchId, HuntId, JobId};
+use sqlx::PgPool;
+use std::sync::Arc;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::book::{Book, Broken, Truth, ensure};
+use crate::call::{Answer, Call, Letter, Reply};
+use crate::lies::{self, Overheard};
+use crate::ops::{Act, Fate, N_COORDINATORS, N_HONEST, N_WORKERS, Op, Wish};
+use crate::torn::torn;
+use crate::worker::{Results, Worker, name};
+
+/// Lease time; [`Op::Jump`] is measured against it.
+const LEASE: Duration = Duration::from_mins(1);
+
+/// The lot of every census.
+const CENSUS_LOT: (u8, u8) = (4, 3);
+
+/// Rounds after which a farm without faults must have ended everything.
+const MAX_ROUNDS: usize = 400;
+
+/// What outlives a simulation: the database, and what was found out about boards and jobs.
+pub(crate) struct Ground {
+    pub(crate) pool: PgPool,
+    store: Store,
+    prover: Prover,
+    truth: Truth,
+    results: Results,
+    /// What a census must come to.
+    census: RangeOutcome,
+}
+
+impl Ground {
+    pub(crate) fn new(pool: PgPool) -> Ground {
+        Ground {
+            store: Store::from_pool(pool.clone()),
+            prover: Prover::start(config().proving).unwrap(),
+            truth: Truth::default(),
+            results: Results::default(),
+            census: whole_census(),
+            pool,
+        }
+    }
+
+    /// Waits until the database is done with what nobody waits for any more: statements of calls that were torn off.
+    async fn settle(&self) {
+        let n_connections = self.pool.size();
+        while self.pool.num_idle() < n_connections as usize {
+            tokio::task::yield_now().await;
+        }
+        // A connection answers only when it has done what it was given before.
+        let mut connections = Vec::new();
+        for _ in 0..n_connections {
+            let mut connection = self.pool.acquire().await.unwrap();
+            sqlx::query("SELECT 1").execute(&mut *connection).await.unwrap();
+            connections.push(connection);
+        }
+    }
+
+    /// Empties the database. (TRUNCATE would write a hundred files.)
+    async fn clear(&self) {
+        for statement in CLEAR {
+            sqlx::query(statement).execute(&self.pool).await.unwrap();
+        }
+    }
+}
+
+const CLEAR: [&str; 14] = [
+    "DELETE FROM events",
+    "DELETE FROM rejections",
+    "DELETE FROM batches",
+    "DELETE FROM census_counts",
+    "DELETE FROM census_ranges",
+    "DELETE FROM censuses",
+    "DELETE FROM job_attempts",
+    "DELETE FROM jobs",
+    "DELETE FROM workers",
+    "DELETE FROM hunts",
+    "DELETE FROM board_counts",
+    "DELETE FROM boards",
+    "SELECT setval(pg_get_serial_sequence('jobs', 'id'), 1, false), setval(pg_get_serial_sequence('hunts', 'id'), 1, false)",
+    "SELECT setval(pg_get_serial_sequence('batches', 'id'), 1, false), setval(pg_get_serial_sequence('workers', 'id'), 1, false)",
+];
+
+fn config() -> Config {
+    Config {
+        lease_ttl: LEASE,
+        max_failures: 3,
+        sizing: Sizing {
+            // No job is sized by the time that others took: that would differ from run to run.
+            target: Duration::ZERO,
+            n_shards: 4,
+            max_states: 20_000,
+        },
+        proving: Proving {
+            share: 1.0,
+            n_threads: 1,
+            max_batches: 64,
+            limit: StateLimit::new(100_000),
+        },
+        ..Config::default()
+    }
+}
+
+struct Site {
+    service: FarmService,
+    config: Config,
+    is_up: bool,
+}
+
+/// One simulation.
+pub(crate) struct World<'a> {
+    ground: &'a mut Ground,
+    sites: Vec<Site>,
+    workers: Vec<Worker>,
+    requests: Vec<Letter>,
+    answers: Vec<Reply>,
+    wishes: Vec<(HuntId, NewHunt)>,
+    pub(crate) book: Book,
+    n_calls: usize,
+}
+
+impl<'a> World<'a> {
+    pub(crate) async fn new(ground: &'a mut Ground) -> World<'a> {
+        ground.clear().await;
+        let site = |_| {
+            let shared = Shared::new(
+                config(),
+                ground.store.clone(),
+                ground.prover.clone(),
+                CancellationToken::new(),
+            );
+            Site {
+                service: FarmService::new(Arc::new(shared)),
+                config: config(),
+                is_up: true,
+            }
+        };
+        World {
+            sites: (0..N_COORDINATORS).map(site).collect(),
+            workers: (0..N_WORKERS).map(|idx| Worker::new(idx, 1)).collect(),
+            requests: Vec::new(),
+            answers: Vec::new(),
+            wishes: Vec::new(),
+            book: Book::default(),
+            n_calls: 0,
+            ground,
+        }
+    }
+
+    /// Does one operation and looks whether everything still holds.
+    pub(crate) async fn step(&mut self, op: Op) -> Result<(), Broken> {
+        self.apply(op).await?;
+        self.look().await
+    }
+
+    async fn look(&mut self) -> Result<(), Broken> {
+        let Ground { pool, truth, .. } = &mut *self.ground;
+        self.book.check(pool, truth).await
+    }
+
+    async fn apply(&mut self, op: Op) -> Result<(), Broken> {
+        match op {
+            Op::Do(who, act, fate) => {
+                if let Some(letter) = self.workers[usize::from(who) % N_WORKERS].act(act) {
+                    return self.send(letter, fate).await;
+                }
+            }
+            Op::Lie(_, lie, fate) => {
+                let leases: Vec<_> = self.book.granted.keys().copied().collect();
+                let batches: Vec<_> = self.book.acks.keys().cloned().collect();
+                let overheard = Overheard {
+                    leases: &leases,
+                    batches: &batches,
+                };
+                if let Some(letter) = lies::letter(&mut self.workers[N_WORKERS - 1], lie, &overheard) {
+                    return self.send(letter, fate).await;
+                }
+            }
+            Op::Request(n) => {
+                if !self.requests.is_empty() {
+                    let letter = self.requests.remove(usize::from(n) % self.requests.len());
+                    return self.deliver(letter, Fate::Well).await;
+                }
+            }
+            Op::Answer(n) => {
+                if !self.answers.is_empty() {
+                    let reply = self.answers.remove(usize::from(n) % self.answers.len());
+                    self.hear(reply);
+                }
+            }
+            Op::Kill(who) => self.workers[usize::from(who) % N_WORKERS].kill(),
+            Op::Cut(who) => self.workers[usize::from(who) % N_WORKERS].is_cut = true,
+            Op::Mend(who) => self.workers[usize::from(who) % N_WORKERS].is_cut = false,
+            Op::Fall(which) => {
+                let which = usize::from(which) % N_COORDINATORS;
+                self.sites[which].is_up = false;
+                self.answers.retain(|reply| reply.coordinator != which);
+            }
+            Op::Rise(which) => self.sites[usize::from(which) % N_COORDINATORS].is_up = true,
+            Op::Reap(which) => {
+                let site = &self.sites[usize::from(which) % N_COORDINATORS];
+                if site.is_up {
+                    return self.reap(usize::from(which) % N_COORDINATORS).await;
+                }
+            }
+            Op::Storm(n_waits) => return self.storm(usize::from(n_waits)).await,
+            op => self.by_operator(op).await,
+        }
+        Ok(())
+    }
+
+    async fn by_operator(&mut self, op: Op) {
+        let store = self.ground.store.clone();
+        let hunt = |n: u8| {
+            self.wishes
+                .get(usize::from(n) % self.wishes.len().max(1))
+                .map(|(id, _)| *id)
+        };
+        match op {
+            Op::Hunt(wish) => {
+                let wish = wanted(self.wishes.len(), wish);
+                let hunt = store.create_hunt(&wish, 7).await.unwrap();
+                self.wishes.push((hunt.id, wish));
+            }
+            Op::Extend(n) => {
+                if let Some((_, wish)) = self.wishes.get(usize::from(n) % self.wishes.len().max(1)) {
+                    store.create_hunt(wish, 7).await.unwrap();
+                }
+            }
+            Op::Pause(n) => {
+                if let Some(id) = hunt(n) {
+                    store.pause_hunt(id).await.unwrap();
+                }
+            }
+            Op::Resume(n) => {
+                if let Some(id) = hunt(n) {
+                    store.resume_hunt(id).await.unwrap();
+                }
+            }
+            Op::Cancel(n) => {
+                if let Some(id) = hunt(n) {
+                    store.cancel_hunt(id).await.unwrap();
+                }
+            }
+            Op::Boost(n, priority) => {
+                if let Some(id) = hunt(n) {
+                    store.set_priority(id, priority.into()).await.unwrap();
+                }
+            }
+            Op::Requeue => self.requeue().await,
+            Op::Import => self.import().await,
+            Op::Drain(who) => {
+                let id: Option<i64> = sqlx::query_scalar(
+                    "SELECT id FROM workers WHERE name = $1 AND gone_at IS NULL ORDER BY id DESC LIMIT 1",
+                )
+                .bind(name(usize::from(who) % N_WORKERS))
+                .fetch_optional(&self.ground.pool)
+                .await
+                .unwrap();
+                if let Some(id) = id {
+                    let action = WorkerAction::Direct(Directive::Drain);
+                    store.act_on_worker(id, &action).await.unwrap();
+                }
+            }
+            Op::Jump(seconds) => self.jump(seconds.into()).await,
+            op => unreachable!("{op:?} is no operator's"),
+        }
+    }
+
+    /// Time passes: everything that is measured against the database's clock is that much older.
+    async fn jump(&self, seconds: f64) {
+        for statement in [
+            "UPDATE jobs SET expires_at = expires_at - make_interval(secs => $1) WHERE state = 'leased'",
+            "UPDATE workers SET last_seen = last_seen - make_interval(secs => $1)",
+            "UPDATE hunts SET ends_at = ends_at - make_interval(secs => $1) WHERE ends_at IS NOT NULL",
+        ] {
+            sqlx::query(statement)
+                .bind(seconds)
+                .execute(&self.ground.pool)
+                .await
+                .unwrap();
+        }
+    }
+
+    async fn requeue(&self) {
+        let parked: Vec<i64> = sqlx::query_scalar("SELECT id FROM jobs WHERE state = 'parked' ORDER BY id")
+            .fetch_all(&self.ground.pool)
+            .await
+            .unwrap();
+        for id in parked {
+            self.ground.store.requeue(JobId::new(id).unwrap()).await.unwrap();
+        }
+    }
+
+    async fn import(&mut self) {
+        let n_imports = self.n_calls;
+        let boards = [
+            "4x4:oooooAAooBoooBoo",
+            "4x4:ooBoAABooooooooo",
+            "4x4:oooBAAoBoooooooo",
+        ];
+        let rows = boards.iter().filter_map(|board| {
+            let board: board::Board = board.parse().unwrap();
+            let found = Explorer::new().entry(&board, StateLimit::DEFAULT).unwrap()?;
+            Some(BoardRow::from(found))
+        });
+        let mut rows: Vec<BoardRow> = rows.collect();
+        rows.sort_by(|a, b| (a.found.par, &a.found.canonical).cmp(&(b.found.par, &b.found.canonical)));
+        rows.dedup_by(|a, b| a.found.canonical == b.found.canonical);
+        let batch = BatchToStore {
+            id: BatchId::new(Uuid::from_u64_pair(7, n_imports as u64)),
+            origin: BatchOrigin::Import("a file".to_owned()),
+            best_par: None,
+            boards: rows,
+            n_known: 0,
+            rejections: Vec::new(),
+            strike: None,
+            max_strikes: 3,
+        };
+        self.ground.store.store_batch(&batch).await.unwrap();
+    }
+
+    async fn reap(&self, which: usize) -> Result<(), Broken> {
+        reap(&self.ground.store, &self.sites[which].config, &Notify::new())
+            .await
+            .map_err(|error| format!("reaping failed: {error}"))
+    }
+
+    async fn send(&mut self, letter: Letter, fate: Fate) -> Result<(), Broken> {
+        if self.workers[letter.worker].is_cut {
+            return Ok(());
+        }
+        match fate {
+            Fate::RequestLost => Ok(()),
+            Fate::RequestLate => {
+                self.requests.push(letter);
+                Ok(())
+            }
+            Fate::Twice => {
+                self.requests.push(letter.clone());
+                self.deliver(letter, Fate::Well).await
+            }
+            Fate::Well | Fate::AnswerLost | Fate::AnswerLate => self.deliver(letter, fate).await,
+        }
+    }
+
+    /// A letter reaches a coordinator that is up, if there is one.
+    async fn deliver(&mut self, letter: Letter, fate: Fate) -> Result<(), Broken> {
+        self.n_calls += 1;
+        let at = self.n_calls % N_COORDINATORS;
+        let Some(which) = (at..at + N_COORDINATORS)
+            .map(|which| which % N_COORDINATORS)
+            .find(|&which| self.sites[which].is_up)
+        else {
+            return Ok(());
+        };
+        let answer = letter.call.clone().carry_out(&self.sites[which].service).await;
+        self.book.note(&letter, &answer, &mut self.ground.truth)?;
+        self.check_idle(&letter, &answer).await?;
+        let reply = Reply {
+            coordinator: which,
+            letter,
+            answer,
+        };
+        match fate {
+            Fate::AnswerLost => {}
+            Fate::AnswerLate => self.answers.push(reply),
+            _ => self.hear(reply),
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, reply: Reply) {
+        let worker = &mut self.workers[reply.letter.worker];
+        if !worker.is_cut {
+            worker.hear(&reply.letter, reply.answer, &mut self.ground.results);
+        }
+    }
+
+    /// Who asked for work and got none, got none because there is none.
+    async fn check_idle(&self, letter: &Letter, answer: &Answer) -> Result<(), Broken> {
+        let (Call::Acquire(wish), Answer::Acquire(granted)) = (&letter.call, answer) else {
+            return Ok(());
+        };
+        let is_willing = letter.worker < N_HONEST && granted.directive == Directive::Run.to_wire();
+        if !granted.leases.is_empty() || !is_willing || self.book.was_granted(&wish.request_id) {
+            return Ok(());
+        }
+        let gone: bool =
+            sqlx::query_scalar("SELECT gone_at IS NOT NULL FROM workers WHERE session::text = $1")
+                .bind(&wish.session)
+                .fetch_one(&self.ground.pool)
+                .await
+                .unwrap();
+        let kinds = self.workers[letter.worker].kinds();
+        let kinds: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
+        let is_left = !gone
+            && self
+                .book
+                .is_work_left(&self.ground.pool, letter.worker, &kinds)
+                .await;
+        ensure(!is_left, "a worker that asked got nothing, and there was work")
+    }
+
+    /// Everybody's next calls at once, and the reapers.
+    async fn storm(&mut self, n_waits: usize) -> Result<(), Broken> {
+        let workers = self.workers.iter_mut().filter(|worker| !worker.is_cut);
+        let letters: Vec<Letter> = workers.filter_map(|worker| worker.act(Act::Next)).collect();
+        let sites = &self.sites;
+        let calls = letters.iter().enumerate().map(|(idx, letter)| async move {
+            let which = idx % N_COORDINATORS;
+            let call = letter.call.clone().carry_out(&sites[which].service);
+            // Every other call may be torn off: its coordinator died over it.
+            if idx % 2 == 0 {
+                Some(call.await)
+            } else {
+                torn(call, n_waits).await
+            }
+        });
+        let this = &*self;
+        let reaps = join_all((0..N_COORDINATORS).map(|which| this.reap(which)));
+        let (answers, reaped) = futures_util::future::join(join_all(calls), reaps).await;
+        reaped.into_iter().collect::<Result<Vec<()>, Broken>>()?;
+        self.ground.settle().await;
+        for (letter, answer) in letters.into_iter().zip(answers) {
+            let Some(answer) = answer else { continue };
+            if let Answer::Refused(status) = &answer
+                && status.code() == tonic::Code::Unavailable
+            {
+                // Of two transactions in each other's way the database ends one; its caller comes again.
+                continue;
+            }
+            self.book.note(&letter, &answer, &mut self.ground.truth)?;
+            self.hear(Reply {
+                coordinator: 0,
+                letter,
+                answer,
+            });
+        }
+        Ok(())
+    }
+
+    /// The faults cease, and honest workers must bring everything to its end.
+    pub(crate) async fn finish(&mut self) -> Result<(), Broken> {
+        for site in &mut self.sites {
+            site.is_up = true;
+        }
+        for worker in &mut self.workers {
+            worker.is_cut = false;
+        }
+        self.workers[N_WORKERS - 1].kill();
+        while let Some(letter) = self.requests.pop() {
+            self.deliver(letter, Fate::Well).await?;
+            self.look().await?;
+        }
+        self.answers.clear();
+        for (id, wish) in self.wishes.clone() {
+            self.ground.store.resume_hunt(id).await.unwrap();
+            let is_endless = wish.budget == Budget::default() && wish.census.is_none();
+            if is_endless || wish.budget.until_par.is_some() {
+                self.ground.store.cancel_hunt(id).await.unwrap();
+            }
+        }
+        self.requeue().await;
+        for round in 0.. {
+            ensure(
+                round < MAX_ROUNDS,
+                "a farm without faults does not come to its end",
+            )?;
+            if round % 10 == 0 {
+                self.look().await?;
+                // Whatever nobody holds any more runs out; whoever still works beats before it is looked for.
+                self.jump(LEASE.as_secs_f64() + 1.0).await;
+                for who in 0..N_HONEST {
+                    if let Some(beat) = self.workers[who].act(Act::Beat) {
+                        self.send(beat, Fate::Well).await?;
+                    }
+                }
+                self.reap(0).await?;
+                if self.is_over().await {
+                    break;
+                }
+            }
+            for who in 0..N_HONEST {
+                if let Some(letter) = self.workers[who].act(Act::Next) {
+                    self.send(letter, Fate::Well).await?;
+                }
+            }
+        }
+        self.look().await?;
+        let n_left: usize = self.workers[..N_HONEST]
+            .iter()
+            .map(|worker| worker.disk.len())
+            .sum();
+        ensure(n_left == 0, "batches of honest workers were never taken")?;
+        self.book.check_end(&self.ground.pool, &self.ground.census).await
+    }
+
+    async fn is_over(&self) -> bool {
+        let n_open: i64 = sqlx::query_scalar("SELECT count(*) FROM hunts WHERE state = 'running'")
+            .fetch_one(&self.ground.pool)
+            .await
+            .unwrap();
+        n_open == 0
+            && self.workers[..N_HONEST]
+                .iter()
+                .all(|worker| worker.disk.is_empty())
+    }
+}
+
+const TERMS: CensusTerms = CensusTerms {
+    scope: Scope::Standard,
+    keep: Keep::Solvable,
+    count_unsolvable: false,
+    repeats_per_mille: 0,
+};
+
+fn usual(lot: (u8, u8)) -> BoardSpace {
+    BoardSpace::usual(Lot::new(lot.0, lot.1).unwrap()).unwrap()
+}
+
+/// All of a census, counted in one piece.
+fn whole_census() -> RangeOutcome {
+    let spec = census_spec(&usual(CENSUS_LOT), TERMS, StateLimit::DEFAULT);
+    let census = Arc::new(Census::new(spec).unwrap());
+    let units = census.all_units();
+    let job = JobSpec::Census(CensusJob::new(census, units, 1).unwrap());
+    job.run(&mut Explorer::new()).census.unwrap()
+}
+
+/// What an operator asks for.
+fn wanted(number: usize, wish: Wish) -> NewHunt {
+    let jobs = |n: u8| Budget {
+        n_jobs: Some(n.into()),
+        ..Budget::default()
+    };
+    let (strategy, budget) = match wish {
+        Wish::Scatter(n) => (Strategy::Scatter, jobs(n)),
+        Wish::Mixed(n) => (Strategy::Mixed, jobs(n)),
+        Wish::UntilPar(par) => {
+            let budget = Budget {
+                until_par: Some(board::Par::new(par.into())),
+                ..Budget::default()
+            };
+            (Strategy::Mixed, budget)
+        }
+        Wish::Timed(seconds) => {
+            let budget = Budget {
+                time: Some(Duration::from_secs(seconds.into())),
+                ..Budget::default()
+            };
+            (Strategy::Scatter, budget)
+        }
+        Wish::Endless => (Strategy::Scatter, Budget::default()),
+        Wish::Census(_) => (Strategy::Census, Budget::default()),
+    };
+    let census = match wish {
+        Wish::Census(repeats_per_mille) => Some(CensusTerms {
+            repeats_per_mille,
+            ..TERMS
+        }),
+        _ => None,
+    };
+    let lot = if census.is_some() { CENSUS_LOT } else { (4, 4) };
+    NewHunt {
+        name: format!("hunt {number}"),
+        space: usual(lot),
+        strategy,
+        budget,
+        priority: 0,
+        seed: Some(number as u64),
+        census,
+    }
+}
