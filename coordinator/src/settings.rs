@@ -279,6 +279,46 @@ mod tests {
         );
     }
 
+    /// As many inputs as fit `PARFORCE_FUZZ_SECONDS`, or 5,000.
+    #[test]
+    fn no_configuration_file_makes_the_reader_panic() {
+        let good = "database-url = 'postgres://a@b/c'\nlease-ttl-s = 70\nprove-share = 0.5\nweb = '0.0.0.0:7401'\n\
+            dashboard-tokens = ['anna:operator:00']\nproxy-from = ['10.0.0.1', '::1']\nprove-limit = 20000000";
+        let telling = [
+            "\0",
+            "'",
+            "\"",
+            "[",
+            "]",
+            "=",
+            "\n",
+            "-1",
+            "1e999",
+            "18446744073709551616",
+            "[[x]]",
+            "\u{1f697}",
+        ];
+        let seconds = std::env::var("PARFORCE_FUZZ_SECONDS").ok();
+        let limit = seconds.map(|text| Duration::from_secs(text.parse().unwrap()));
+        let begun = std::time::Instant::now();
+        let mut draws = board::stream::Stream::new("fuzz", 0, 0);
+        let mut n_inputs = 0;
+        while limit.map_or(n_inputs < 5_000, |limit| begun.elapsed() < limit) {
+            let mut chars: Vec<char> = good.chars().collect();
+            for _ in 0..=draws.index(6) {
+                let at = draws.index(chars.len() + 1);
+                let end = at + draws.index((chars.len() - at).min(8) + 1);
+                let piece = telling[draws.index(telling.len())].chars();
+                chars.splice(at..end, piece.take(draws.index(24)));
+            }
+            let text: String = chars.into_iter().collect();
+            if let Ok(settings) = toml::from_str::<Settings>(&text) {
+                let _ = Settings::default().over(settings);
+            }
+            n_inputs += 1;
+        }
+    }
+
     #[test]
     fn unknown_keys_are_refused() {
         assert!(toml::from_str::<Settings>("lease-tll-s = 70").is_err());

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use board::ENGINE;
 use proto::PROTOCOL;
-use proto::convert::{Hello, Welcome};
+use proto::convert::{Ack, Batch, Hello, Welcome};
 use proto::ids::{Incarnation, Session};
 use tracing::{info, warn};
 
@@ -113,6 +113,28 @@ impl Link {
                 warn!(message, "the coordinator forgot this session, saying hello again");
                 self.renew(session).await?;
                 make(self.client.clone(), self.session()).await
+            }
+            answer => answer,
+        }
+    }
+
+    /// Hands in a batch under the session that its boards were found in: that of an earlier process, if one left it in the
+    /// spool, since the lease was granted to that one.
+    ///
+    /// # Errors
+    /// Whatever the call ended with.
+    pub async fn submit(&self, batch: Batch) -> Result<Ack, CallError> {
+        match self.client.submit_boards(batch.clone()).await {
+            Err(CallError::NoSession(message)) => {
+                warn!(message, "the coordinator forgot the session of a batch");
+                self.call(|client, session| {
+                    let batch = Batch {
+                        session,
+                        ..batch.clone()
+                    };
+                    async move { client.submit_boards(batch).await }
+                })
+                .await
             }
             answer => answer,
         }

@@ -76,6 +76,7 @@ impl Spool {
         let mut held = 0;
         if let Some(dir) = &dir {
             fs::create_dir_all(dir).map_err(|source| io_error(dir, "cannot make the folder", source))?;
+            remove_unfinished(dir)?;
             for path in batch_files(dir)? {
                 let bytes = fs::read(&path).map_err(|source| io_error(&path, "cannot read", source))?;
                 match parse(&path, &bytes) {
@@ -167,21 +168,40 @@ fn write_whole(dir: &Path, path: &Path, bytes: &[u8]) -> Result<(), SpoolError> 
         fs::rename(&temporary, path)?;
         File::open(dir)?.sync_all()
     };
-    write().map_err(|source| io_error(path, "cannot write", source))
+    write().map_err(|source| {
+        // On a full disk a half-written file would take the room that the next one needs.
+        let _ = fs::remove_file(&temporary);
+        io_error(path, "cannot write", source)
+    })
+}
+
+/// Removes what a process left that died while it wrote: no batch, since it was never renamed. (If it belongs to another
+/// worker on this folder, which is writing just now, that one sends its batch without having it on disk.)
+fn remove_unfinished(dir: &Path) -> Result<(), SpoolError> {
+    for path in files_ending_in(dir, SUFFIX_TEMPORARY)? {
+        let _ = fs::remove_file(path);
+    }
+    Ok(())
 }
 
 /// The batch files of the folder by name, which is to say in no meaningful order, but always in the same.
 fn batch_files(dir: &Path) -> Result<Vec<PathBuf>, SpoolError> {
+    let mut paths = files_ending_in(dir, SUFFIX)?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// At most [`MAX_FILES`] of them.
+fn files_ending_in(dir: &Path, suffix: &str) -> Result<Vec<PathBuf>, SpoolError> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(dir).map_err(|source| io_error(dir, "cannot list", source))? {
         let path = entry
             .map_err(|source| io_error(dir, "cannot list", source))?
             .path();
-        if path.extension().is_some_and(|extension| extension == SUFFIX) && paths.len() < MAX_FILES {
+        if path.extension().is_some_and(|extension| extension == suffix) && paths.len() < MAX_FILES {
             paths.push(path);
         }
     }
-    paths.sort();
     Ok(paths)
 }
 
@@ -267,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_cut_short_is_set_aside_and_a_temporary_one_ignored() {
+    fn a_file_cut_short_is_set_aside_and_a_temporary_one_removed() {
         let dir = tempfile::tempdir().unwrap();
         let (spool, _) = open(dir.path());
         spool.put(&batch(1)).unwrap();
@@ -279,6 +299,7 @@ mod tests {
         let (_, left) = open(dir.path());
         assert_eq!(left, [batch(1)]);
         assert!(!cut.exists() && cut.with_extension("unreadable").exists());
+        assert!(!dir.path().join("x.tmp").exists());
     }
 
     #[test]
@@ -291,6 +312,17 @@ mod tests {
         assert!(spool.put(&batch(3)).unwrap_err().is_full());
         spool.remove(&batch(1)).unwrap();
         spool.put(&batch(3)).unwrap();
+    }
+
+    #[test]
+    fn a_batch_that_cannot_be_written_leaves_nothing_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        let (spool, _) = open(dir.path());
+        // A folder in the place of the file: the last step fails, as any step does on a full disk.
+        fs::create_dir_all(dir.path().join(format!("{}.batch", batch(1).id)).join("x")).unwrap();
+        spool.put(&batch(1)).unwrap_err();
+        assert_eq!(spool.held_bytes(), 0);
+        assert!(files_ending_in(dir.path(), SUFFIX_TEMPORARY).unwrap().is_empty());
     }
 
     #[test]

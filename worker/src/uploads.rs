@@ -125,14 +125,7 @@ impl Uploader {
 
     async fn send_one(&self, link: &Link, backoff: &mut Backoff, reporter: &Reporter, batch: Batch) {
         let outcome = loop {
-            let answer = link.call(|client, session| {
-                let batch = Batch {
-                    session,
-                    ..batch.clone()
-                };
-                async move { client.submit_boards(batch).await }
-            });
-            match answer.await {
+            match link.submit(batch.clone()).await {
                 Err(error) if error.is_retryable() => {
                     let delay = backoff.next(error.retry_after());
                     warn!(%error, batch.id = %batch.id, delay_ms = delay.as_millis(), "boards not taken yet");

@@ -81,6 +81,10 @@ async fn whatever_fails_nothing_is_lost_counted_twice_or_stalled(pool: PgPool) {
         if failures.matches("\nseed ").count() == MAX_FAILURES {
             break;
         }
+        if seed % 100 == 0 {
+            // For whoever runs ten thousand of them.
+            eprintln!("seed {seed}");
+        }
         let ops = drawn(seed);
         let Err((n_done, broken)) = run(&mut ground, &ops).await else {
             continue;

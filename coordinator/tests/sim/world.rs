@@ -140,6 +140,8 @@ pub(crate) struct World<'a> {
     wishes: Vec<(HuntId, NewHunt)>,
     pub(crate) book: Book,
     n_calls: usize,
+    /// The present operation reached the database.
+    is_touched: bool,
 }
 
 impl<'a> World<'a> {
@@ -166,14 +168,20 @@ impl<'a> World<'a> {
             wishes: Vec::new(),
             book: Book::default(),
             n_calls: 0,
+            is_touched: false,
             ground,
         }
     }
 
     /// Does one operation and looks whether everything still holds.
     pub(crate) async fn step(&mut self, op: Op) -> Result<(), Broken> {
+        self.is_touched = false;
         self.apply(op).await?;
-        self.look().await
+        if self.is_touched {
+            self.look().await
+        } else {
+            Ok(())
+        }
     }
 
     async fn look(&mut self) -> Result<(), Broken> {
@@ -221,13 +229,20 @@ impl<'a> World<'a> {
             }
             Op::Rise(which) => self.sites[usize::from(which) % N_COORDINATORS].is_up = true,
             Op::Reap(which) => {
-                let site = &self.sites[usize::from(which) % N_COORDINATORS];
-                if site.is_up {
-                    return self.reap(usize::from(which) % N_COORDINATORS).await;
+                let which = usize::from(which) % N_COORDINATORS;
+                if self.sites[which].is_up {
+                    self.is_touched = true;
+                    return self.reap(which).await;
                 }
             }
-            Op::Storm(n_waits) => return self.storm(usize::from(n_waits)).await,
-            op => self.by_operator(op).await,
+            Op::Storm(n_waits) => {
+                self.is_touched = true;
+                return self.storm(usize::from(n_waits)).await;
+            }
+            op => {
+                self.is_touched = true;
+                self.by_operator(op).await;
+            }
         }
         Ok(())
     }
@@ -370,6 +385,7 @@ impl<'a> World<'a> {
     /// A letter reaches a coordinator that is up, if there is one.
     async fn deliver(&mut self, letter: Letter, fate: Fate) -> Result<(), Broken> {
         self.n_calls += 1;
+        self.is_touched = true;
         let at = self.n_calls % N_COORDINATORS;
         let Some(which) = (at..at + N_COORDINATORS)
             .map(|which| which % N_COORDINATORS)
