@@ -7,6 +7,13 @@
 //! cargo run --release -p worker --example load -- --coordinator http://127.0.0.1:7400 --workers 1000 --pid PID
 //! ```
 
+#![allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "figures for people"
+)]
+
 use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -25,8 +25,8 @@ pub(crate) struct Book {
     pub(crate) granted: BTreeMap<(i64, i64), String>,
     /// The answer to each batch.
     pub(crate) acks: BTreeMap<String, SubmitBoardsResponse>,
-    /// Boards that were acknowledged: par and spelling.
-    pub(crate) acknowledged: BTreeSet<(u32, String)>,
+    /// Boards that were acknowledged since the last look: par and spelling.
+    pub(crate) acknowledged: Vec<(u32, String)>,
     /// The claim that was accepted for each job: token and digest.
     pub(crate) claimed: BTreeMap<i64, (i64, Vec<u8>)>,
     /// Somebody counted a census falsely, so that its totals mean nothing.
@@ -172,7 +172,7 @@ impl Book {
         ensure(ack.rejected.is_empty(), "an honest board was rejected")?;
         for board in boards {
             truth.check(board.par, &board.canonical)?;
-            self.acknowledged.insert((board.par, board.canonical.clone()));
+            self.acknowledged.push((board.par, board.canonical.clone()));
         }
         let first = self.acks.entry(batch.to_owned()).or_insert_with(|| ack.clone());
         ensure(first == ack, "a batch was answered in two ways")

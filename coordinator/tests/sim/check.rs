@@ -182,15 +182,15 @@ impl Book {
             n_seen == sums.boards,
             &format!("{n_seen} boards were stored, {} are there", sums.boards),
         )?;
-        let missing = self.acknowledged.iter().find(|(par, spelling)| {
-            !seen
-                .boards
-                .contains(&(i16::try_from(*par).unwrap_or(-1), spelling.clone()))
-        });
-        match missing {
-            None => Ok(()),
-            Some(board) => Err(format!("{board:?} was acknowledged and is not there")),
+        // Those looked at before are among the boards seen, of which none has gone.
+        for (par, spelling) in self.acknowledged.drain(..) {
+            let board = (i16::try_from(par).unwrap_or(-1), spelling);
+            ensure(
+                seen.boards.contains(&board),
+                &format!("{board:?} was acknowledged and is not there"),
+            )?;
         }
+        Ok(())
     }
 
     /// Tokens only grow, and what is done stays as it is.
@@ -224,13 +224,19 @@ impl Book {
     }
 
     /// What must hold when everything is over: nothing left to do, every census whole.
-    pub(crate) async fn check_end(&self, pool: &PgPool, whole: &RangeOutcome) -> Result<(), Broken> {
+    pub(crate) async fn check_end(
+        &self,
+        pool: &PgPool,
+        truth: &mut Truth,
+        whole: &RangeOutcome,
+    ) -> Result<(), Broken> {
         let open: Vec<(String, String)> =
             sqlx::query_as("SELECT name, state FROM hunts WHERE state IN ('running', 'paused')")
                 .fetch_all(pool)
                 .await
                 .expect("a look");
         ensure(open.is_empty(), &format!("hunts never ended: {open:?}"))?;
+        self.check_all_boards(pool, truth).await?;
         let gaps: Vec<(i64, String)> = sqlx::query_as(
             "SELECT c.hunt_id, c.missing FROM census_coverage c JOIN hunts h ON h.id = c.hunt_id
             WHERE h.state = 'done' AND c.missing <> '{}'",
@@ -258,6 +264,21 @@ impl Book {
         ensure(
             wrong.is_empty(),
             &format!("censuses are done and count wrong: {wrong:?}"),
+        )
+    }
+
+    /// Every board is as it was stored, and proves.
+    pub(crate) async fn check_all_boards(&self, pool: &PgPool, truth: &mut Truth) -> Result<(), Broken> {
+        let boards: Vec<(i16, String)> = sqlx::query_as("SELECT par, canonical FROM boards")
+            .fetch_all(pool)
+            .await
+            .expect("a look");
+        for (par, canonical) in &boards {
+            truth.check(u32::from(par.unsigned_abs()), canonical)?;
+        }
+        ensure(
+            boards.into_iter().collect::<BTreeSet<_>>() == self.seen.boards,
+            "boards are not what they were",
         )
     }
 

@@ -22,7 +22,7 @@ mod world;
 use std::fmt::Write;
 
 use book::Broken;
-use ops::{Op, drawn};
+use ops::{Act, Fate, Op, Wish, drawn};
 use sqlx::PgPool;
 use world::{Ground, World};
 
@@ -111,5 +111,32 @@ async fn what_once_failed_holds_now(pool: PgPool) {
         if let Err((n_done, broken)) = run(&mut ground, ops).await {
             panic!("{name}, after {n_done} operations: {broken}");
         }
+    }
+}
+
+/// What would be wrong, done to the database by hand.
+const SABOTAGE: [&str; 9] = [
+    "DELETE FROM boards WHERE (par, canonical) = (SELECT par, canonical FROM boards LIMIT 1)",
+    "UPDATE boards SET par = par + 1 WHERE canonical = (SELECT min(canonical) FROM boards)",
+    "UPDATE board_counts SET n_boards = n_boards + 1",
+    "UPDATE batches SET n_inserted = n_inserted + 1",
+    "UPDATE jobs SET n_new = n_new + 1 WHERE id = 1",
+    "UPDATE jobs SET token = token - 1 WHERE token > 0",
+    "UPDATE jobs SET digest = decode(repeat('00', 16), 'hex') WHERE state = 'done'",
+    "UPDATE job_attempts SET outcome = 'expired' WHERE outcome = 'done'",
+    "UPDATE workers SET strikes = 1",
+];
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn the_checks_see_what_they_are_there_for(pool: PgPool) {
+    let mut ground = Ground::new(pool);
+    let mut ops = vec![Op::Hunt(Wish::Scatter(2))];
+    ops.extend([Op::Do(0, Act::Next, Fate::Well); 9]);
+    for statement in SABOTAGE {
+        let mut world = World::new(&mut ground).await;
+        for &op in &ops {
+            world.step(op).await.unwrap();
+        }
+        assert!(world.sabotage(statement).await.is_err(), "not seen: {statement}");
     }
 }

@@ -159,7 +159,7 @@ const LIES: [Lie; 18] = [
 /// may then take another way.
 pub(crate) fn drawn(seed: u64) -> Vec<Op> {
     let mut draws = Stream::new("simulation", seed, 0);
-    let n_ops = 30 + draws.index(50);
+    let n_ops = 20 + draws.index(35);
     let mut ops = vec![Op::Hunt(wish(&mut draws))];
     if draws.chance(1, 2) {
         ops.push(Op::Hunt(wish(&mut draws)));

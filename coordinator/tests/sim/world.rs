@@ -305,6 +305,15 @@ impl<'a> World<'a> {
         }
     }
 
+    /// Breaks the database, and says what the checks make of it.
+    pub(crate) async fn sabotage(&mut self, statement: &'static str) -> Result<(), Broken> {
+        let done = sqlx::query(statement).execute(&self.ground.pool).await.unwrap();
+        assert!(done.rows_affected() > 0, "nothing was broken by {statement}");
+        self.look().await?;
+        let Ground { pool, truth, .. } = &mut *self.ground;
+        self.book.check_all_boards(pool, truth).await
+    }
+
     /// Time passes: everything that is measured against the database's clock is that much older.
     async fn jump(&self, seconds: f64) {
         for statement in [
@@ -532,7 +541,10 @@ impl<'a> World<'a> {
             .map(|worker| worker.disk.len())
             .sum();
         ensure(n_left == 0, "batches of honest workers were never taken")?;
-        self.book.check_end(&self.ground.pool, &self.ground.census).await
+        let Ground {
+            pool, truth, census, ..
+        } = &mut *self.ground;
+        self.book.check_end(pool, truth, census).await
     }
 
     async fn is_over(&self) -> bool {

@@ -38,12 +38,12 @@ fn fuzz(samples: &[Vec<u8>], target: impl Fn(&[u8])) {
     let limit = number("PARFORCE_FUZZ_SECONDS").map(Duration::from_secs);
     let begun = Instant::now();
     let mut n_inputs = 0_u64;
+    let mut first = samples.iter();
     while limit.map_or(n_inputs < N_INPUTS, |limit| begun.elapsed() < limit) {
-        let input = if (n_inputs as usize) < samples.len() {
-            samples[n_inputs as usize].clone()
-        } else {
-            spoiled(samples, &mut draws)
-        };
+        let input = first
+            .next()
+            .cloned()
+            .unwrap_or_else(|| spoiled(samples, &mut draws));
         n_inputs += 1;
         if catch_unwind(AssertUnwindSafe(|| target(&input))).is_err() {
             panic!(
