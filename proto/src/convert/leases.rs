@@ -47,10 +47,12 @@ impl TryFrom<v1::AcquireRequest> for Acquire {
             vec![JobKind::Scatter, JobKind::Anneal]
         } else {
             // A kind that only a newer worker knows is none that this coordinator hands out.
-            kinds
-                .into_iter()
-                .filter_map(|kind| JobKind::from_wire(kind).ok())
-                .collect()
+            let known = kinds.into_iter().filter_map(|kind| JobKind::from_wire(kind).ok());
+            let known: Vec<JobKind> = known.collect();
+            if known.is_empty() {
+                return Err(WireError::UnknownKind);
+            }
+            known
         };
         Ok(Acquire {
             request: RequestId::parse(&wire.request_id)?,
@@ -238,6 +240,23 @@ impl TryFrom<v1::LeaseOrder> for LeaseOrder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wish_for_nothing_but_unknown_kinds_is_refused() {
+        let wire = |kinds| v1::AcquireRequest {
+            request_id: "67e55044-10b1-426f-9247-bb680e5fe0c8".to_owned(),
+            session: "67e55044-10b1-426f-9247-bb680e5fe0c9".to_owned(),
+            free_slots: 1,
+            kinds,
+            wait_ms: 0,
+        };
+        assert_eq!(Acquire::try_from(wire(vec![20_000])), Err(WireError::UnknownKind));
+        assert_eq!(
+            Acquire::try_from(wire(vec![20_000, 1])).unwrap().kinds,
+            [JobKind::Scatter]
+        );
+        assert_eq!(Acquire::try_from(wire(vec![])).unwrap().kinds.len(), 2);
+    }
 
     #[test]
     fn a_beat_with_a_senseless_rate_is_taken() {
