@@ -216,7 +216,8 @@ async fn submit_all(arguments: &Arguments, callers: Vec<Caller>) -> anyhow::Resu
         .filter(|caller| caller.lease.is_some())
         .take(arguments.submitters)
     {
-        let spec = caller.lease.as_ref().context("filtered")?.spec.clone();
+        let work = &caller.lease.as_ref().context("filtered")?.spec;
+        let spec = work.boards().context("a job of boards was asked for")?.clone();
         let found = tokio::task::spawn_blocking(move || spec.run(&mut Explorer::new()).found).await?;
         let boards: Vec<StatedBoard> = found
             .iter()
@@ -263,6 +264,7 @@ async fn hand_in(caller: &Caller, boards: &[StatedBoard]) -> anyhow::Result<()> 
         job: lease.job,
         token: lease.token,
         boards: boards.to_vec(),
+        jams: Vec::new(),
     };
     let ack = caller.client.submit_boards(batch).await?;
     ensure!(

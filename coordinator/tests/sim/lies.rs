@@ -77,6 +77,7 @@ pub(crate) fn letter(worker: &mut Worker, lie: Lie, overheard: &Overheard<'_>) -
                 job_id: job,
                 token,
                 boards,
+                ..SubmitBoardsRequest::default()
             })
         }
     };
@@ -132,6 +133,7 @@ fn false_boards(worker: &mut Worker, lie: Lie, session: String) -> Option<Submit
         job_id,
         token,
         boards,
+        ..SubmitBoardsRequest::default()
     })
 }
 
@@ -194,6 +196,7 @@ fn about_another(worker: &mut Worker, lie: Lie, session: String, overheard: &Ove
             job_id,
             token,
             boards: own_boards(worker).unwrap_or_default(),
+            ..SubmitBoardsRequest::default()
         }),
     })
 }
@@ -285,6 +288,7 @@ fn nonsense(worker: &mut Worker, session: String) -> Call {
             job_id: 1,
             token: 1,
             boards: vec![FoundBoard::default(); 3],
+            ..SubmitBoardsRequest::default()
         }),
     }
 }

@@ -284,6 +284,7 @@ impl Worker {
                     .iter()
                     .map(|found| StatedBoard::from(found).into())
                     .collect(),
+                ..SubmitBoardsRequest::default()
             });
         }
     }
@@ -392,7 +393,7 @@ impl Process {
             self.held.push(Holding {
                 job,
                 token,
-                result: results.of(&lease.spec),
+                result: results.of(lease.spec.boards().expect("no campaign is asked for")),
                 n_spooled: 0,
                 n_beats: 0,
                 order: None,

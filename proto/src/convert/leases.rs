@@ -5,8 +5,8 @@ use std::time::Duration;
 use board::Par;
 
 use super::{
-    JobKind, LeaseAction, MAX_COUNT, MAX_LEASES, MAX_RATE, WireError, Work, checkpoint, duration, list, millis,
-    small, within,
+    JobKind, LeaseAction, MAX_COUNT, MAX_LEASES, MAX_RATE, WireError, Work, checkpoint, duration, list,
+    millis, small, within,
 };
 use crate::ids::{FencingToken, HuntId, JobId, RequestId, Session};
 use crate::{MAX_ACQUIRE_WAIT_MS, v1};

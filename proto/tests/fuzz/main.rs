@@ -20,7 +20,7 @@ use board::{Board, Canonical, Lot};
 use mutate::spoiled;
 use prost::Message;
 use proto::convert::{
-    Ack, Acquire, Batch, Beat, Completion, Hello, Lease, NewHunt, Release, Welcome, WireError,
+    Ack, Acquire, Batch, Beat, Completion, Hello, Lease, Release, Welcome, WireError, Wish,
 };
 use proto::v1;
 
@@ -185,6 +185,7 @@ fn batches_and_their_answers() {
         job_id: 3,
         token: 2,
         boards: vec![board_of_a_batch(); 2],
+        ..v1::SubmitBoardsRequest::default()
     };
     let ack = v1::SubmitBoardsResponse {
         inserted: 1,
@@ -301,7 +302,7 @@ fn hunts_that_are_asked_for() {
     };
     fuzz(&[hunt.encode_to_vec()], |bytes| {
         if let Ok(wire) = v1::CreateHuntRequest::decode(bytes) {
-            let _ = NewHunt::try_from(wire);
+            let _ = Wish::try_from(wire);
         }
     });
 }
