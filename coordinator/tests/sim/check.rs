@@ -99,7 +99,7 @@ impl Book {
             .fetch_one(pool)
             .await
             .map_err(|error| error.to_string())?;
-        self.check_sums(&sums)?;
+        check_sums(&sums)?;
         self.check_boards(pool, &sums, truth).await?;
         self.check_jobs(pool).await?;
         let hunts: Vec<(i64, String)> = sqlx::query_as("SELECT id, state FROM hunts")
@@ -107,53 +107,6 @@ impl Book {
             .await
             .expect("a look");
         self.seen.hunts = hunts.into_iter().collect();
-        Ok(())
-    }
-
-    fn check_sums(&self, sums: &Sums) -> Result<(), Broken> {
-        let equal = [
-            (sums.boards, sums.counted, "boards and their kept counts"),
-            (sums.boards, sums.inserted, "boards and the acknowledgements"),
-            (
-                sums.inserted_by_jobs,
-                sums.new_by_jobs,
-                "new boards by batches and by jobs",
-            ),
-            (
-                sums.known_by_batches,
-                sums.known_by_jobs,
-                "known boards by batches and by jobs",
-            ),
-        ];
-        for (left, right, what) in equal {
-            ensure(left == right, &format!("{what} differ: {left} and {right}"))?;
-        }
-        let none = [
-            (
-                sums.leased_without_attempt,
-                "leased jobs have no running attempt of their holder",
-            ),
-            (sums.running_without_lease, "running attempts have no lease"),
-            (
-                sums.gaps_in_tokens,
-                "jobs have tokens that were not granted one by one",
-            ),
-            (sums.done_twice, "jobs were done twice"),
-            (
-                sums.done_without_attempt,
-                "jobs are done, but not by the attempt that holds their token",
-            ),
-            (sums.units_twice, "units of a census stand in two ranges"),
-            (
-                sums.counted_not_done,
-                "ranges are counted and not done, or done and not counted",
-            ),
-            (sums.honest_struck, "honest workers were struck"),
-            (sums.unreadable, "hunts have senseless rates"),
-        ];
-        for (n, what) in none {
-            ensure(n == 0, &format!("{n} {what}"))?;
-        }
         Ok(())
     }
 
@@ -308,4 +261,51 @@ impl Book {
         .await
         .expect("a look")
     }
+}
+
+fn check_sums(sums: &Sums) -> Result<(), Broken> {
+    let equal = [
+        (sums.boards, sums.counted, "boards and their kept counts"),
+        (sums.boards, sums.inserted, "boards and the acknowledgements"),
+        (
+            sums.inserted_by_jobs,
+            sums.new_by_jobs,
+            "new boards by batches and by jobs",
+        ),
+        (
+            sums.known_by_batches,
+            sums.known_by_jobs,
+            "known boards by batches and by jobs",
+        ),
+    ];
+    for (left, right, what) in equal {
+        ensure(left == right, &format!("{what} differ: {left} and {right}"))?;
+    }
+    let none = [
+        (
+            sums.leased_without_attempt,
+            "leased jobs have no running attempt of their holder",
+        ),
+        (sums.running_without_lease, "running attempts have no lease"),
+        (
+            sums.gaps_in_tokens,
+            "jobs have tokens that were not granted one by one",
+        ),
+        (sums.done_twice, "jobs were done twice"),
+        (
+            sums.done_without_attempt,
+            "jobs are done, but not by the attempt that holds their token",
+        ),
+        (sums.units_twice, "units of a census stand in two ranges"),
+        (
+            sums.counted_not_done,
+            "ranges are counted and not done, or done and not counted",
+        ),
+        (sums.honest_struck, "honest workers were struck"),
+        (sums.unreadable, "hunts have senseless rates"),
+    ];
+    for (n, what) in none {
+        ensure(n == 0, &format!("{n} {what}"))?;
+    }
+    Ok(())
 }

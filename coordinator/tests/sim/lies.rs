@@ -122,10 +122,10 @@ fn false_boards(worker: &mut Worker, lie: Lie, session: String) -> Option<Submit
             if beside.as_str() == board.canonical {
                 return None;
             }
-            board.canonical = beside.as_str().to_owned();
+            beside.as_str().clone_into(&mut board.canonical);
         }
-        Lie::Lot => board.canonical = "5x5:ooooooooooAAooBooooBooooo".to_owned(),
-        _ => board.canonical = noise.to_owned(),
+        Lie::Lot => "5x5:ooooooooooAAooBooooBooooo".clone_into(&mut board.canonical),
+        _ => noise.clone_into(&mut board.canonical),
     }
     Some(SubmitBoardsRequest {
         session,
