@@ -43,9 +43,6 @@ pub async fn top_up(
         return Ok(n_jobs);
     }
     if hunt.strategy == Strategy::Difficulty {
-        if !kinds.contains(&JobKind::Difficulty) {
-            return Ok(0);
-        }
         let n_jobs = difficulty::plan(&mut tx, &hunt, sizing, n_wanted).await?;
         tx.commit().await?;
         return Ok(n_jobs);

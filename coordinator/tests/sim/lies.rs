@@ -147,6 +147,7 @@ fn claim(worker: &Worker, session: String) -> Option<CompleteJobRequest> {
         counters: Some((&held.result.counters).into()),
         digest: held.result.digest.to_bytes().to_vec(),
         census: held.result.census.as_ref().map(Into::into),
+        ..CompleteJobRequest::default()
     })
 }
 
@@ -172,7 +173,7 @@ fn about_another(worker: &mut Worker, lie: Lie, session: String, overheard: &Ove
             token,
             counters: Some(JobCounters::default()),
             digest: vec![1; 16],
-            census: None,
+            ..CompleteJobRequest::default()
         }),
         Lie::OtherBeat => Call::Beat(HeartbeatRequest {
             session,

@@ -313,6 +313,7 @@ impl Worker {
             counters: Some((&held.result.counters).into()),
             digest: held.result.digest.to_bytes().to_vec(),
             census: held.result.census.as_ref().map(Into::into),
+            ..CompleteJobRequest::default()
         };
         self.claims.push(claim.clone());
         Some(Call::Complete(claim))

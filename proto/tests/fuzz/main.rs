@@ -234,6 +234,7 @@ fn claims_and_releases() {
             digest: vec![8; 16],
             ..v1::CensusCounts::default()
         }),
+        ..v1::CompleteJobRequest::default()
     };
     let release = v1::ReleaseJobRequest {
         session: UUID.to_owned(),
