@@ -33,8 +33,8 @@ const N_DRAWS: u32 = 100;
 /// hardest 6x6 boards known, with up to two walls, none has more than 14,385 positions.
 const LEAST_LIMIT: u64 = 8_000;
 
-/// Iterations of a round.
-const ROUND_ITERATIONS: u32 = 2_500;
+/// Iterations of a round: a shard that has fewer never cools down.
+pub const ROUND_ITERATIONS: u32 = 2_500;
 
 /// How many of its hardest boards a chain remembers, to start rounds from.
 const N_ELITE: usize = 8;
@@ -89,15 +89,7 @@ impl AnnealSpec {
                 return Err(SpecError::Temperature(temperature));
             }
         }
-        for (idx, start) in starts.iter().enumerate() {
-            let board = start.board();
-            if board.lot() != space.lot() || board.exit_row() != space.exit_row() {
-                return Err(SpecError::Start {
-                    idx,
-                    board: start.to_string(),
-                });
-            }
-        }
+        space.check_starts(&starts)?;
         Ok(AnnealSpec {
             space,
             frame,

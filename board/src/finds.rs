@@ -40,7 +40,10 @@ impl<'a> Finds<'a> {
     /// Explores the board's cluster and keeps its row. `None` if it is unsolvable, too large, or has depth 0:
     /// a board that is solved wherever its vehicles stand is no puzzle.
     pub(crate) fn prove(&mut self, board: &Board) -> Option<FindIdx> {
-        match self.explorer.entry(board, self.limit) {
+        let indices = &self.indices;
+        // What the shard has found before was examined then.
+        let is_wanted = |found: &Found| found.par != Par::ZERO && !indices.contains_key(&hash_found(found));
+        match self.explorer.entry_if(board, self.limit, is_wanted) {
             Ok(entry) => {
                 self.counters.clusters += 1;
                 entry.and_then(|found| self.keep(found))

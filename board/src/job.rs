@@ -16,6 +16,7 @@ use crate::cluster::{Explorer, Found};
 use crate::difficulty::job::{self as difficulty, DifficultyJob, Measured};
 use crate::scatter::{self, ScatterSpec};
 use crate::stream::Stream;
+use crate::sweep::{self, SweepSpec};
 
 pub use crate::tally::{JobDigest, JobDigestError, Tally};
 
@@ -41,6 +42,8 @@ pub enum JobSpec {
     Census(CensusJob),
     /// Measures of difficulty.
     Difficulty(DifficultyJob),
+    /// All changes of hard boards.
+    Sweep(SweepSpec),
 }
 
 impl JobSpec {
@@ -51,6 +54,7 @@ impl JobSpec {
             JobSpec::Anneal(_) => "anneal",
             JobSpec::Census(_) => "census",
             JobSpec::Difficulty(_) => "difficulty",
+            JobSpec::Sweep(_) => "sweep",
         }
     }
 
@@ -61,6 +65,7 @@ impl JobSpec {
             JobSpec::Anneal(spec) => spec.frame(),
             JobSpec::Census(job) => job.frame(),
             JobSpec::Difficulty(job) => job.frame(),
+            JobSpec::Sweep(spec) => spec.frame(),
         }
     }
 
@@ -71,13 +76,13 @@ impl JobSpec {
 
     /// How many iterations all shards together take: what `iterations` counts up to.
     pub fn n_iterations(&self) -> u64 {
-        match self {
-            JobSpec::Census(job) => return job.units().end - job.units().start,
-            JobSpec::Difficulty(job) => return job.boards().len() as u64,
-            JobSpec::Scatter(_) | JobSpec::Anneal(_) => {}
-        }
         let frame = self.frame();
-        u64::from(frame.n_shards) * u64::from(frame.iterations_per_shard)
+        match self {
+            JobSpec::Census(job) => job.units().end - job.units().start,
+            JobSpec::Difficulty(job) => job.boards().len() as u64,
+            JobSpec::Sweep(spec) => spec.n_changes(),
+            _ => u64::from(frame.n_shards) * u64::from(frame.iterations_per_shard),
+        }
     }
 
     /// Runs one shard to its end. The explorer lends its buffers, and keeps nothing of what it saw.
@@ -107,6 +112,7 @@ impl JobSpec {
             JobSpec::Anneal(spec) => anneal::run_shard_while(spec, shard, explorer, go_on),
             JobSpec::Census(job) => census::job::run_shard_while(job, shard, explorer, go_on),
             JobSpec::Difficulty(job) => difficulty::run_shard_while(job, shard, go_on),
+            JobSpec::Sweep(spec) => sweep::run_shard_while(spec, shard, explorer, go_on),
         }
     }
 
@@ -171,9 +177,17 @@ pub enum SpecError {
     /// The limit on positions is out of bounds.
     #[error("a limit of {0} positions a cluster, expected 1 to {MAX_CLUSTER_LIMIT}")]
     Positions(u64),
-    /// There are more start boards than a job may carry.
-    #[error("{0} start boards, expected at most {max}", max = anneal::MAX_STARTS)]
+    /// There are more start boards than a job may carry, or none where the kind needs one.
+    #[error("{0} start boards, expected at most {max}, and one at least for a sweep", max = anneal::MAX_STARTS)]
     Starts(usize),
+    /// A start board stands twice.
+    #[error("start board {idx} ({board}) stood in the list before")]
+    StartTwice {
+        /// The index in the list of start boards.
+        idx: usize,
+        /// Its canonical spelling.
+        board: String,
+    },
     /// A start board has another lot or exit row than the job's space.
     #[error("start board {idx} ({board}) has another lot or exit row than the job's space")]
     Start {

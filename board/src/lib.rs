@@ -93,6 +93,7 @@ pub mod solve;
 pub mod space;
 pub mod spelling;
 pub mod stream;
+pub mod sweep;
 pub mod tally;
 pub mod vehicle;
 

@@ -7,7 +7,9 @@ use std::ops::RangeInclusive;
 
 use thiserror::Error;
 
+use crate::canonical::Canonical;
 use crate::geometry::Lot;
+use crate::job::SpecError;
 
 /// The longest side of a lot that may be hunted: beyond it a board has no packed form.
 pub const MAX_HUNT_SIDE: u8 = 8;
@@ -193,6 +195,21 @@ impl BoardSpace {
     /// How many vehicles a board may have, the hero included.
     pub fn vehicles(&self) -> RangeInclusive<u8> {
         self.fields.vehicles.clone()
+    }
+
+    /// Refuses start boards of another lot or exit row.
+    pub(crate) fn check_starts(&self, starts: &[Canonical]) -> Result<(), SpecError> {
+        let is_other = |start: &Canonical| {
+            let board = start.board();
+            board.lot() != self.lot() || board.exit_row() != self.exit_row()
+        };
+        match starts.iter().position(is_other) {
+            None => Ok(()),
+            Some(idx) => Err(SpecError::Start {
+                idx,
+                board: starts[idx].to_string(),
+            }),
+        }
     }
 
     /// How many walls a board may have.

@@ -9,6 +9,7 @@ use board::mutate::{Change, Mutator};
 use board::scatter::ScatterSpec;
 use board::space::{BoardSpace, LengthWeight, SpaceFields};
 use board::stream::Stream;
+use board::sweep::SweepSpec;
 use board::{Board, Lot, plain};
 
 fn small_space(walls: std::ops::RangeInclusive<u8>) -> BoardSpace {
@@ -43,6 +44,142 @@ fn anneal(seed: u64) -> JobSpec {
         Temperatures::default(),
     );
     JobSpec::Anneal(spec.unwrap())
+}
+
+fn sweep(n_shards: u32) -> JobSpec {
+    JobSpec::Sweep(SweepSpec::new(small_space(0..=1), hard_boards(), n_shards, 50_000).unwrap())
+}
+
+/// The hardest boards that a little annealing finds, with a wall and without.
+fn hard_boards() -> Vec<Canonical> {
+    let mut found = anneal(9).run(&mut Explorer::new()).found;
+    found.reverse();
+    let of_walls = |n| found.iter().filter(move |board| board.n_walls == n).take(2);
+    of_walls(0)
+        .chain(of_walls(1))
+        .map(|board| board.canonical.clone())
+        .collect()
+}
+
+#[test]
+fn a_sweep_finds_every_neighbour_and_nothing_else() {
+    let starts = hard_boards();
+    let spec = sweep(2);
+    let swept = spec.run(&mut Explorer::new());
+    // Every way to have one piece more, one less, or one elsewhere, made without the list of changes.
+    let mut expected = std::collections::BTreeSet::new();
+    let mut explorer = Explorer::new();
+    for start in &starts {
+        for board in naive_neighbours(&start.board()) {
+            let entry = explorer.entry(&board, board::StateLimit::DEFAULT).unwrap();
+            expected.extend(entry.filter(|found| found.par.get() > 0 && found.states <= 50_000));
+        }
+    }
+    // A slide is no change, so the starts' own clusters are found only where another change leads into them.
+    let own: Vec<_> = starts
+        .iter()
+        .filter_map(|start| {
+            explorer
+                .entry(&start.board(), board::StateLimit::DEFAULT)
+                .unwrap()
+        })
+        .collect();
+    let expected: Vec<_> = expected
+        .into_iter()
+        .filter(|found| !own.contains(found))
+        .collect();
+    let mut found = swept.found.clone();
+    found.retain(|found| !own.contains(found));
+    found.sort();
+    assert_eq!(found, expected);
+    assert!(found.len() > 80, "{}", found.len());
+    assert_eq!(swept.counters.iterations, spec.n_iterations());
+    assert_eq!(
+        swept.counters.found + swept.counters.duplicates,
+        swept.counters.solvable
+    );
+}
+
+/// All boards of the small space, of 0 or 1 wall, that differ from a board in one vehicle or wall.
+fn naive_neighbours(board: &Board) -> Vec<Board> {
+    use board::{Axis, Squares, Vehicle};
+    let lot = board.lot();
+    let places: Vec<Vehicle> = [Axis::Horizontal, Axis::Vertical]
+        .into_iter()
+        .flat_map(|axis| (0..5).map(move |lane| (axis, lane)))
+        .flat_map(|(axis, lane)| (0..5).map(move |start| (axis, lane, start)))
+        .flat_map(|(axis, lane, start)| [2, 3].map(|length| (axis, lane, start, length)))
+        .filter(|&(_, _, start, length)| start + length <= 5)
+        .map(|(axis, lane, start, length)| Vehicle::new(axis, lane, start, length))
+        .collect();
+    let wall_sets = |walls: Squares| {
+        let mut sets = vec![walls];
+        let alone = |square| Squares::EMPTY.union([square].into_iter().collect());
+        if walls.is_empty() {
+            sets.extend((0..lot.n_squares()).map(alone));
+        } else {
+            sets.push(Squares::EMPTY);
+            sets.extend((0..lot.n_squares()).map(alone));
+        }
+        sets
+    };
+    let mut candidates: Vec<(Vec<Vehicle>, Squares)> = Vec::new();
+    let vehicles = board.vehicles().to_vec();
+    for walls in wall_sets(board.walls()) {
+        candidates.push((vehicles.clone(), walls));
+    }
+    for &place in &places {
+        candidates.push((vehicles.iter().copied().chain([place]).collect(), board.walls()));
+    }
+    for idx in 0..vehicles.len() {
+        if idx > 0 {
+            let mut fewer = vehicles.clone();
+            fewer.remove(idx);
+            candidates.push((fewer, board.walls()));
+        }
+        for &place in &places {
+            let is_hero_elsewhere =
+                place.axis() == Axis::Horizontal && place.lane() == 2 && place.length() == 2;
+            if idx > 0 || is_hero_elsewhere {
+                let mut other = vehicles.clone();
+                other[idx] = place;
+                candidates.push((other, board.walls()));
+            }
+        }
+    }
+    candidates
+        .into_iter()
+        .filter(|(vehicles, _)| (4..=8).contains(&vehicles.len()))
+        .filter_map(|(vehicles, walls)| Board::new(lot, vehicles, walls).ok())
+        .collect()
+}
+
+#[test]
+fn sweeps_are_the_same_on_any_number_of_shards() {
+    let (one, three) = (
+        sweep(1).run(&mut Explorer::new()),
+        sweep(3).run(&mut Explorer::new()),
+    );
+    assert_eq!(one, three);
+    let stopped = sweep(1).run_shard_while(0, &mut Explorer::new(), &mut |done| done.iterations < 50);
+    assert!(matches!(stopped, ShardEnd::Stopped(part) if part.counters.iterations == 50));
+}
+
+#[test]
+fn a_sweep_without_boards_or_of_one_twice_is_refused() {
+    let space = || small_space(0..=0);
+    let start = Canonical::parse("BBBoCooooCAAooooDooooDooo").unwrap();
+    assert_eq!(SweepSpec::new(space(), vec![], 1, 100), Err(SpecError::Starts(0)));
+    let twice = SweepSpec::new(space(), vec![start.clone(), start.clone()], 1, 100);
+    assert!(matches!(twice, Err(SpecError::StartTwice { idx: 1, .. })));
+    assert_eq!(
+        SweepSpec::new(space(), vec![start.clone()], 0, 100),
+        Err(SpecError::Shards(0))
+    );
+    assert_eq!(
+        SweepSpec::new(space(), vec![start], 1, 0),
+        Err(SpecError::Positions(0))
+    );
 }
 
 #[test]

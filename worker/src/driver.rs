@@ -31,12 +31,13 @@ use crate::uploads::{self, Uploads};
 use crate::{heartbeat, self_test};
 
 /// The kinds of job that this worker runs.
-const KINDS: [JobKind; 5] = [
+const KINDS: [JobKind; 6] = [
     JobKind::Scatter,
     JobKind::Anneal,
     JobKind::Census,
     JobKind::Siren,
     JobKind::Difficulty,
+    JobKind::Sweep,
 ];
 
 /// The least time between two acquire calls that bring nothing, for coordinators that answer at once.

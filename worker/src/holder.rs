@@ -232,6 +232,7 @@ impl Holder {
         let (counters, digest) = (self.sum.counters(), self.sum.digest());
         let census = self.sum.census().cloned();
         let measures = self.measures.then(|| self.sum.measured().to_vec());
+        let cpu = self.held.gauge().cpu();
         let make = |client: Client, session| {
             let claim = Completion {
                 session,
@@ -241,6 +242,7 @@ impl Holder {
                 digest,
                 census: census.clone(),
                 measures: measures.clone(),
+                cpu,
             };
             async move { client.complete_job(claim).await }
         };

@@ -83,7 +83,7 @@ pub struct Found {
     /// The number of positions in the cluster.
     pub states: u64,
     /// Whether nothing can be taken away from the representative without its par falling; `None` where it was
-    /// not asked.
+    /// not asked, or a search for it would have held too many positions.
     pub minimal: Option<bool>,
     /// Vehicles, the hero included.
     pub n_vehicles: u8,
@@ -200,6 +200,20 @@ impl Explorer {
     /// # Errors
     /// As [`Explorer::explore`].
     pub fn entry(&mut self, board: &Board, limit: StateLimit) -> Result<Option<Found>, ExploreError> {
+        self.entry_if(board, limit, |_| true)
+    }
+
+    /// As [`entry`](Self::entry), but minimality, which costs further searches, is examined only if `is_wanted` says so
+    /// of what is known until then.
+    ///
+    /// # Errors
+    /// As [`Explorer::explore`].
+    pub fn entry_if(
+        &mut self,
+        board: &Board,
+        limit: StateLimit,
+        is_wanted: impl FnOnce(&Found) -> bool,
+    ) -> Result<Option<Found>, ExploreError> {
         let lot = board.lot();
         let is_lower = 2 * board.exit_row() + 1 > lot.height();
         let is_middle = 2 * board.exit_row() + 1 == lot.height();
@@ -233,15 +247,18 @@ impl Explorer {
                 (packed, canonical) = (other_packed, other_canonical);
             }
         }
-        let minimal = self.is_minimal_here(&layout, packed, limit)?;
-        Ok(Some(Found {
+        let mut found = Found {
             par: par_of(depth),
             canonical,
             states: measured.n_positions,
-            minimal: Some(minimal),
+            minimal: None,
             n_vehicles: board.n_vehicles() as u8,
             n_walls: board.n_walls() as u8,
-        }))
+        };
+        if is_wanted(&found) {
+            found.minimal = self.is_minimal_here(&layout, packed, limit).ok();
+        }
+        Ok(Some(found))
     }
 
     /// Bytes that the cluster explored last takes: its boxes, edges and distances.

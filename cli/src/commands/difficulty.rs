@@ -8,7 +8,7 @@ use board::space::{BoardSpace, MAX_HUNT_VEHICLES, SpaceFields};
 use board::{Canonical, Lot, Par, StateLimit};
 use coordinator::Store;
 use coordinator::store::Unmeasured;
-use proto::convert::{Budget, NewHunt, Strategy};
+use proto::convert::{Budget, HuntPlan, NewHunt, Strategy};
 use rayon::prelude::*;
 
 use super::hunt::{Errand, FarmArguments, run_farm};
@@ -93,6 +93,7 @@ fn wish(arguments: &Arguments) -> Result<NewHunt, UsageError> {
         priority: 0,
         seed: Some(0),
         census: None,
+        plan: HuntPlan::default(),
     })
 }
 

@@ -8,6 +8,7 @@
     reason = "as above: brackets in them are brackets; rustc alone does not see this lint, so it cannot be expected"
 )]
 
+pub(crate) mod benchmark;
 pub(crate) mod canon;
 pub(crate) mod census;
 pub(crate) mod challenge;
@@ -17,12 +18,14 @@ pub(crate) mod database;
 pub(crate) mod difficulty;
 pub(crate) mod events;
 pub(crate) mod export;
+pub(crate) mod grade;
 pub(crate) mod hint;
 pub(crate) mod hunt;
 pub(crate) mod hunts;
 pub(crate) mod import;
 pub(crate) mod jobs;
 pub(crate) mod pack;
+pub(crate) mod records;
 pub(crate) mod replay;
 pub(crate) mod show;
 pub(crate) mod signals;
@@ -125,6 +128,15 @@ pub(crate) enum Database {
 }
 
 impl DatabaseArguments {
+    /// The private Postgres of a data folder.
+    pub(crate) fn of_folder(data: PathBuf) -> DatabaseArguments {
+        DatabaseArguments {
+            data: Some(data),
+            database_url: None,
+            postgres_bin: None,
+        }
+    }
+
     /// The data folder that is named, or the default one.
     pub(crate) fn data(&self) -> PathBuf {
         self.data.clone().unwrap_or_else(embedded::default_data_folder)

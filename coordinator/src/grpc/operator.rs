@@ -340,6 +340,13 @@ fn hunt_to_wire(hunt: HuntRecord) -> v1::Hunt {
         state: state_to_wire(hunt.state),
         created_at: timestamp(hunt.created_at),
         ended_at: hunt.ended_at.map(timestamp),
+        aim: hunt.plan.aim.to_wire(),
+        mix: hunt
+            .plan
+            .mix
+            .iter()
+            .map(|strategy| strategy.to_wire().into())
+            .collect(),
     }
 }
 

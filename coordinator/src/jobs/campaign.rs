@@ -82,6 +82,7 @@ pub async fn plan(tx: &mut Tx, hunt: &HuntToPlan, n_wanted: u32) -> Result<u64, 
         jobs.push(JobToInsert {
             number,
             spec: job.into(),
+            arm: None,
         });
     }
     tx.insert_jobs(hunt.hunt, &jobs).await?;

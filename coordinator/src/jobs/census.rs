@@ -149,6 +149,7 @@ async fn insert(
     let job = JobToInsert {
         number,
         spec: JobSpec::Census(job).into(),
+        arm: None,
     };
     tx.insert_jobs(hunt.hunt, &[job]).await?;
     Ok(number)

@@ -45,6 +45,7 @@ pub async fn plan(tx: &mut Tx, hunt: &HuntToPlan, sizing: &Sizing, n_wanted: u32
         let job = JobToInsert {
             number,
             spec: Work::Boards(JobSpec::Difficulty(job)),
+            arm: None,
         };
         tx.insert_jobs(hunt.hunt, &[job]).await?;
         number += 1;

@@ -1,22 +1,53 @@
-//! Cuts hunts into jobs, no sooner than somebody asks for one: what an annealing job starts from should be the
-//! hardest there is at that moment.
+//! Cuts hunts into jobs, no sooner than somebody asks for one: what a job starts from should be the hardest there is at
+//! that moment.
 
-use board::anneal::{AnnealSpec, Temperatures};
+use std::collections::HashSet;
+
+use board::anneal::{AnnealSpec, ROUND_ITERATIONS, Temperatures};
 use board::job::{Frame, JobSpec};
+use board::mutate::Mutator;
 use board::scatter::ScatterSpec;
-use proto::convert::{JobKind, Strategy};
+use board::space::BoardSpace;
+use board::sweep::SweepSpec;
+use board::{Axis, Board, Canonical};
+use proto::convert::{Aim, JobKind, Strategy};
 
 use crate::config::Sizing;
-use crate::jobs::size::iterations_per_shard;
+use crate::jobs::arms::{Arm, choose};
+use crate::jobs::size::{cut, n_iterations};
 use crate::jobs::{campaign, census, difficulty};
-use crate::store::{HuntToPlan, JobToInsert, StartsQuery, Store, StoreError, Tx};
+use crate::store::{HuntToPlan, JobToInsert, StartsQuery, Store, StoreError, Tx, Unswept};
 
 /// The most jobs planned at once.
 pub(super) const MAX_PLANNED: u64 = 64;
 
-/// From how many of the hardest boards starts are drawn: by turns from the very top and from a wide pool, since a
-/// summit's neighbours have been seen by the jobs before.
-const POOLS: [u64; 4] = [100, 1_000, 10_000, 50_000];
+/// From how many of the hardest boards annealing's starts are drawn: by turns from the very top and from a wide pool,
+/// since a summit's neighbours have been seen by the jobs before.
+const BROAD_POOLS: [u64; 4] = [100, 1_000, 10_000, 50_000];
+const DEEP_POOLS: [u64; 4] = [30, 100, 300, 1_000];
+
+/// Of so many boards drawn from the pool for each start, those of layouts that differ are taken first.
+const DRAWN_A_START: u32 = 3;
+
+/// Boards this much easier than the hardest still count in a deep hunt.
+const DEEP_MARGIN: u16 = 12;
+
+/// Iterations of the first scatter job, and the fewest of a shard: seconds of work on most lots, so that the next can be
+/// sized.
+const FIRST_SCATTER: u64 = 6_400;
+const LEAST_SCATTER: u32 = 100;
+
+/// Rounds of the first annealing job.
+const FIRST_ROUNDS: u64 = 4;
+
+/// Changes that the first sweep tries, and the most boards of any: what a sweep finds is to be swept soon.
+const FIRST_SWEEP: u64 = 4_000;
+const MAX_SWEPT: u32 = 200;
+
+/// A sweep gives up on clusters of more positions than this, or this much more than the middle one of its starts: what
+/// is harder than a board is seldom much larger, and a few huge neighbours would take most of the time.
+const SWEEP_LIMIT: u64 = 20_000;
+const SWEEP_LIMIT_FACTOR: u64 = 4;
 
 /// Puts jobs of the hunt that comes next on the queue, until so many wait there; how many were added.
 ///
@@ -47,6 +78,7 @@ pub async fn top_up(
         tx.commit().await?;
         return Ok(n_jobs);
     }
+    let space = hunt.space.as_ref().expect("only a campaign has no space");
     let n_left = hunt
         .end_number
         .map_or(u64::MAX, |end| end.saturating_sub(hunt.next_number));
@@ -54,67 +86,188 @@ pub async fn top_up(
         .min(MAX_PLANNED)
         .saturating_sub(hunt.n_queued)
         .min(n_left);
-    let mut jobs = Vec::new();
+    let mut n_planned = 0;
     for number in hunt.next_number..hunt.next_number + n_jobs {
-        let Some(kind) = kind_of(hunt.strategy, number, kinds) else {
-            return Ok(0);
-        };
-        jobs.push(JobToInsert {
+        let planner = Planner {
+            hunt: &hunt,
+            space,
             number,
-            spec: plan_one(&mut tx, &hunt, number, kind, sizing).await?.into(),
-        });
+            sizing,
+            kinds,
+        };
+        let Some(job) = planner.plan(&mut tx).await? else {
+            break;
+        };
+        tx.insert_jobs(hunt.hunt, &[job]).await?;
+        n_planned += 1;
     }
-    tx.insert_jobs(hunt.hunt, &jobs).await?;
     tx.commit().await?;
-    Ok(n_jobs)
+    Ok(n_planned)
 }
 
-async fn plan_one(
-    tx: &mut Tx,
-    hunt: &HuntToPlan,
+/// Plans one job.
+struct Planner<'a> {
+    hunt: &'a HuntToPlan,
+    space: &'a BoardSpace,
     number: u64,
-    kind: JobKind,
-    sizing: &Sizing,
-) -> Result<JobSpec, StoreError> {
-    let measured = tx.measured(hunt.hunt, kind).await?;
-    let frame = Frame {
-        seed: job_seed(hunt.seed, number),
-        n_shards: sizing.n_shards,
-        iterations_per_shard: iterations_per_shard(measured, sizing.target, sizing.n_shards),
-        max_states: sizing.max_states,
-    };
-    let refused =
-        "the frame is within bounds by its configuration, and starts are of the hunt's lot and exit row";
-    let space = hunt.space.as_ref().expect("only a campaign has no space");
-    if kind == JobKind::Scatter {
-        return Ok(JobSpec::Scatter(
-            ScatterSpec::new(space.clone(), frame).expect(refused),
-        ));
-    }
-    let query = StartsQuery {
-        space,
-        n_pool: POOLS[usize::try_from(number / 2 % POOLS.len() as u64).expect("a small number")],
-        n_starts: sizing.n_shards,
-        seed: frame.seed,
-    };
-    let starts = tx.starts(&query).await?;
-    let spec = AnnealSpec::new(space.clone(), frame, starts, Temperatures::default());
-    Ok(JobSpec::Anneal(spec.expect(refused)))
+    sizing: &'a Sizing,
+    kinds: &'a [JobKind],
 }
 
-/// Which kind a hunt's job is; `None`: the strategy has none that is asked for.
-fn kind_of(strategy: Strategy, number: u64, kinds: &[JobKind]) -> Option<JobKind> {
-    let wanted: &[JobKind] = match strategy {
-        Strategy::Scatter => &[JobKind::Scatter],
-        Strategy::Anneal => &[JobKind::Anneal],
-        Strategy::Census => &[JobKind::Census],
-        Strategy::Siren => &[JobKind::Siren],
-        Strategy::Difficulty => &[JobKind::Difficulty],
-        // Scatter comes first: it finds what annealing starts from.
-        Strategy::Mixed if number.is_multiple_of(2) => &[JobKind::Scatter, JobKind::Anneal],
-        Strategy::Mixed => &[JobKind::Anneal, JobKind::Scatter],
-    };
-    wanted.iter().copied().find(|kind| kinds.contains(kind))
+impl Planner<'_> {
+    /// The job; `None`: there is none of the kinds that are asked for.
+    async fn plan(&self, tx: &mut Tx) -> Result<Option<JobToInsert>, StoreError> {
+        let Some(arm) = self.choose(tx).await? else {
+            return Ok(None);
+        };
+        let spec = match arm {
+            Arm::Scatter => self.scatter(tx).await?,
+            Arm::Anneal(temperatures) => self.anneal(tx, temperatures).await?,
+            Arm::Sweep => match self.sweep(tx).await? {
+                Some(spec) => spec,
+                // All there is has been swept, and what a sweep could start from is yet to be found.
+                None if self.kinds.contains(&JobKind::Scatter) => {
+                    let spec = self.scatter(tx).await?;
+                    return Ok(Some(self.job(spec, Arm::Scatter)));
+                }
+                None => return Ok(None),
+            },
+        };
+        Ok(Some(self.job(spec, arm)))
+    }
+
+    fn job(&self, spec: JobSpec, arm: Arm) -> JobToInsert {
+        JobToInsert {
+            number: self.number,
+            spec: spec.into(),
+            arm: Some(arm.name()),
+        }
+    }
+
+    async fn choose(&self, tx: &mut Tx) -> Result<Option<Arm>, StoreError> {
+        let arms = Arm::all(self.hunt.strategy, &self.hunt.plan, self.kinds);
+        if arms.len() < 2 {
+            return Ok(arms.first().copied());
+        }
+        let fields = self.space.fields();
+        let lot = (fields.lot.width(), fields.lot.height());
+        let Some(best) = tx.best_par(lot, fields.exit_row).await? else {
+            // Scatter finds what the others start from.
+            return Ok(arms
+                .iter()
+                .find(|arm| **arm == Arm::Scatter)
+                .or(arms.first())
+                .copied());
+        };
+        let least_par = match self.hunt.plan.aim {
+            Aim::Broad => 1,
+            Aim::Deep => best.get().saturating_sub(DEEP_MARGIN).max(1),
+        };
+        let yields = tx.arm_yields(self.hunt.hunt, self.space, least_par).await?;
+        Ok(choose(&arms, &yields, ticket(self.hunt.seed, self.number)))
+    }
+
+    fn seed(&self) -> u64 {
+        job_seed(self.hunt.seed, self.number)
+    }
+
+    async fn scatter(&self, tx: &mut Tx) -> Result<JobSpec, StoreError> {
+        let measured = tx.measured(self.hunt.hunt, JobKind::Scatter).await?;
+        let total = n_iterations(measured, self.sizing.target, FIRST_SCATTER);
+        let frame = self.frame(cut(total, self.sizing.n_shards, LEAST_SCATTER));
+        let spec = ScatterSpec::new(self.space.clone(), frame);
+        Ok(JobSpec::Scatter(
+            spec.expect("the frame is within bounds by its configuration"),
+        ))
+    }
+
+    async fn anneal(&self, tx: &mut Tx, temperatures: Temperatures) -> Result<JobSpec, StoreError> {
+        let measured = tx.measured(self.hunt.hunt, JobKind::Anneal).await?;
+        let round = u64::from(ROUND_ITERATIONS);
+        // A round that is cut short has not cooled, and is worth little.
+        let total = n_iterations(measured, self.sizing.target, FIRST_ROUNDS * round).max(round);
+        let frame = self.frame(cut(total, self.sizing.n_shards, ROUND_ITERATIONS));
+        let pools = match self.hunt.plan.aim {
+            Aim::Broad => BROAD_POOLS,
+            Aim::Deep => DEEP_POOLS,
+        };
+        let query = StartsQuery {
+            space: self.space,
+            n_pool: pools[usize::try_from(self.number / 2 % pools.len() as u64).expect("a small number")],
+            n_starts: frame.n_shards * DRAWN_A_START,
+            seed: frame.seed,
+        };
+        let starts = diverse(tx.starts(&query).await?, frame.n_shards as usize);
+        let spec = AnnealSpec::new(self.space.clone(), frame, starts, temperatures);
+        Ok(JobSpec::Anneal(spec.expect(
+            "the frame is within bounds by its configuration, and starts are of the hunt's lot and exit row",
+        )))
+    }
+
+    /// `None`: every board there is was swept.
+    async fn sweep(&self, tx: &mut Tx) -> Result<Option<JobSpec>, StoreError> {
+        let measured = tx.measured(self.hunt.hunt, JobKind::Sweep).await?;
+        let wanted = n_iterations(measured, self.sizing.target, FIRST_SWEEP);
+        let space = self.space;
+        let mut boards = tx.unswept(self.hunt.hunt, space, MAX_SWEPT).await?;
+        let mutator = Mutator::new(space);
+        let mut n_changes = 0;
+        let n_starts = boards.iter().take_while(|board| {
+            let is_room = n_changes < wanted;
+            n_changes += mutator.all(&board.canonical.board()).len() as u64;
+            is_room
+        });
+        let n_starts = n_starts.count();
+        boards.truncate(n_starts);
+        if boards.is_empty() {
+            return Ok(None);
+        }
+        tx.note_sweeps(self.hunt.hunt, self.number, &boards).await?;
+        let n_shards = u32::try_from(n_starts).map_or(self.sizing.n_shards, |n| n.min(self.sizing.n_shards));
+        let limit = sweep_limit(&boards).min(self.sizing.max_states);
+        let starts = boards.into_iter().map(|board| board.canonical).collect();
+        let spec = SweepSpec::new(space.clone(), starts, n_shards, limit);
+        Ok(Some(JobSpec::Sweep(spec.expect(
+            "the limit is within bounds by its configuration, and starts are distinct and of the hunt's lot and exit row",
+        ))))
+    }
+
+    fn frame(&self, (n_shards, iterations_per_shard): (u32, u32)) -> Frame {
+        Frame {
+            seed: self.seed(),
+            n_shards,
+            iterations_per_shard,
+            max_states: self.sizing.max_states,
+        }
+    }
+}
+
+fn sweep_limit(boards: &[Unswept]) -> u64 {
+    let mut sizes: Vec<u64> = boards.iter().map(|board| board.n_states).collect();
+    sizes.sort_unstable();
+    let middle = sizes.get(sizes.len() / 2).copied().unwrap_or(0);
+    SWEEP_LIMIT.max(middle * SWEEP_LIMIT_FACTOR)
+}
+
+/// So many of the boards, in their order, those first whose layout none before has: chains that start from boards of one
+/// layout, mostly changes of each other, climb the same hill.
+fn diverse(boards: Vec<Canonical>, n_wanted: usize) -> Vec<Canonical> {
+    let mut seen = HashSet::new();
+    let (mut chosen, others): (Vec<_>, Vec<_>) = boards
+        .into_iter()
+        .partition(|board| seen.insert(layout_of(&board.board())));
+    chosen.extend(others);
+    chosen.truncate(n_wanted);
+    chosen
+}
+
+/// Which vehicles lie in which lane in which order.
+fn layout_of(board: &Board) -> Vec<(bool, u8, u8)> {
+    let mut vehicles: Vec<_> = board.vehicles().iter().collect();
+    vehicles.sort_by_key(|vehicle| (vehicle.axis() == Axis::Vertical, vehicle.lane(), vehicle.start()));
+    let of_lane =
+        |vehicle: &&board::Vehicle| (vehicle.axis() == Axis::Vertical, vehicle.lane(), vehicle.length());
+    vehicles.iter().map(of_lane).collect()
 }
 
 /// The seed of a hunt's job. Different for every number of a hunt, since each step is a permutation of the 64-bit
@@ -126,10 +279,15 @@ pub(super) fn job_seed(hunt_seed: u64, number: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// A number from 0 to 1 that decides which strategy a hunt's job is of.
+fn ticket(hunt_seed: u64, number: u64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "53 bits fit a double exactly")]
+    let ticket = (job_seed(!hunt_seed, number) >> 11) as f64 / (1_u64 << 53) as f64;
+    ticket
+}
+
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
     use super::*;
 
     #[test]
@@ -140,28 +298,22 @@ mod tests {
     }
 
     #[test]
-    fn mixed_hunts_scatter_first_and_then_take_turns() {
-        let both = [JobKind::Scatter, JobKind::Anneal];
-        let kinds: Vec<_> = (0..4)
-            .map(|number| kind_of(Strategy::Mixed, number, &both).unwrap())
-            .collect();
-        assert_eq!(
-            kinds,
-            [
-                JobKind::Scatter,
-                JobKind::Anneal,
-                JobKind::Scatter,
-                JobKind::Anneal
-            ]
-        );
+    fn tickets_fill_their_range_evenly() {
+        let tickets = (0..10_000).map(|number| ticket(7, number));
+        let n_low = tickets.filter(|&ticket| (0.0..0.25).contains(&ticket)).count();
+        assert!((2_350..2_650).contains(&n_low), "{n_low}");
     }
 
     #[test]
-    fn a_worker_gets_only_kinds_that_it_can_run() {
+    fn starts_of_other_layouts_come_first() {
+        let board = |text: &str| Canonical::parse(text).unwrap();
+        // The first two are positions of one layout, the third is another.
+        let boards = ["ooBoAABooooooooo", "ooooAABoooBooooo", "oooBAAoBoooooooo"].map(board);
+        let spelled = |boards: Vec<Canonical>| boards.iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(
-            kind_of(Strategy::Mixed, 1, &[JobKind::Scatter]),
-            Some(JobKind::Scatter)
+            spelled(diverse(boards.to_vec(), 2)),
+            ["ooBoAABooooooooo", "oooBAAoBoooooooo"]
         );
-        assert_eq!(kind_of(Strategy::Anneal, 1, &[JobKind::Scatter]), None);
+        assert_eq!(diverse(boards.to_vec(), 9).len(), 3);
     }
 }

@@ -136,6 +136,13 @@ impl Store {
         }
         tx.close_batch(batch_id, &ack).await?;
         tx.commit().await?;
+        // Not before the commit: a board that is remembered and not stored would be lost.
+        let keys = batch
+            .boards
+            .iter()
+            .map(|row| (row.found.par.get(), row.found.canonical.as_str()));
+        let keys = keys.filter_map(|(par, spelling)| Some((i16::try_from(par).ok()?, spelling)));
+        self.known.remember(keys);
         Ok(ack)
     }
 }

@@ -74,12 +74,20 @@ pub enum ExportError {
 }
 
 impl Store {
-    /// Which of these (par, spelling) are stored: their places in the list, ascending.
+    /// Which of these (par, spelling) are stored: their places in the list, ascending. The database is asked for those
+    /// that memory does not know.
     ///
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn known(&self, pars: &[i16], spellings: &[String]) -> Result<Vec<usize>, StoreError> {
         assert_eq!(pars.len(), spellings.len(), "a key is a par and a spelling");
+        let remembered = self.known.are_known(pars, spellings);
+        let (mut known, asked): (Vec<usize>, Vec<usize>) = (0..pars.len()).partition(|&idx| remembered[idx]);
+        if asked.is_empty() {
+            return Ok(known);
+        }
+        let asked_pars: Vec<i16> = asked.iter().map(|&idx| pars[idx]).collect();
+        let asked_spellings: Vec<String> = asked.iter().map(|&idx| spellings[idx].clone()).collect();
         // LATERAL with LIMIT keeps the planner from joining the whole table: each key is looked up in its partition.
         let mut rows = sqlx::query!(
             r#"
@@ -89,14 +97,19 @@ impl Store {
                 SELECT FROM boards b WHERE b.par = k.par AND b.canonical = k.canonical COLLATE "C" LIMIT 1
             ) hit
             "#,
-            pars,
-            spellings,
+            &asked_pars,
+            &asked_spellings,
         )
         .fetch(&self.pool);
-        let mut known = Vec::new();
+        let n_remembered = known.len();
         while let Some(row) = rows.try_next().await? {
-            known.push(usize::try_from(row.idx - 1).expect("ordinality counts from 1"));
+            known.push(asked[usize::try_from(row.idx - 1).expect("ordinality counts from 1")]);
         }
+        self.known.remember(
+            known[n_remembered..]
+                .iter()
+                .map(|&idx| (pars[idx], spellings[idx].as_str())),
+        );
         known.sort_unstable();
         Ok(known)
     }

@@ -5,7 +5,7 @@ use board::StateLimit;
 use board::census::Census;
 use board::geometry::Lot;
 use board::space::{BoardSpace, LengthWeight, SpaceFields};
-use proto::convert::{NewHunt, Strategy, census_spec};
+use proto::convert::{Aim, HuntPlan, NewHunt, Strategy, census_spec};
 use proto::ids::HuntId;
 use thiserror::Error;
 use time::OffsetDateTime;
@@ -83,6 +83,8 @@ pub struct HuntRecord {
     pub created_at: OffsetDateTime,
     /// When it was done or cancelled; `None`: it is not over.
     pub ended_at: Option<OffsetDateTime>,
+    /// How its strategies are chosen.
+    pub plan: HuntPlan,
 }
 
 /// How far a hunt is.
@@ -391,9 +393,10 @@ impl Tx {
             HuntRow,
             r#"
             INSERT INTO hunts (name, lot_width, lot_height, exit_row, hero_length, first_vehicles, last_vehicles,
-                first_walls, last_walls, lengths, weights, strategy, seed, priority, ends_at, end_number, until_par)
+                first_walls, last_walls, lengths, weights, strategy, seed, priority, ends_at, end_number, until_par,
+                aim, mix)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-                now() + make_interval(secs => $15), $16, $17)
+                now() + make_interval(secs => $15), $16, $17, $18, $19)
             ON CONFLICT (name) DO NOTHING
             RETURNING *
             "#,
@@ -414,6 +417,8 @@ impl Tx {
             wish.budget.time.map(|time| time.as_secs_f64()) as Option<f64>,
             wish.budget.n_jobs.map(to_sql),
             wish.budget.until_par.map(|par| i16::try_from(par.get()).unwrap_or(i16::MAX)),
+            wish.plan.aim.as_str(),
+            &mix_to_sql(&wish.plan),
         )
         .fetch_optional(&mut *self.tx)
         .await?;
@@ -437,7 +442,7 @@ impl Tx {
             r#"
             UPDATE hunts SET state = 'running', strategy = $2, priority = $3,
                 ends_at = now() + make_interval(secs => $4), time_left = NULL, end_number = next_number + $5,
-                until_par = $6, ended_at = NULL, end_reason = NULL
+                until_par = $6, ended_at = NULL, end_reason = NULL, aim = $7, mix = $8
             WHERE id = $1
             RETURNING *
             "#,
@@ -449,6 +454,8 @@ impl Tx {
             wish.budget
                 .until_par
                 .map(|par| i16::try_from(par.get()).unwrap_or(i16::MAX)),
+            wish.plan.aim.as_str(),
+            &mix_to_sql(&wish.plan),
         )
         .fetch_one(&mut *self.tx)
         .await?;
@@ -508,6 +515,8 @@ pub(super) struct HuntRow {
         reason = "query_as! reads every column; only SQL has a use for this one"
     )]
     pub(super) end_reason: Option<String>,
+    pub(super) aim: String,
+    pub(super) mix: Vec<String>,
 }
 
 impl TryFrom<HuntRow> for HuntRecord {
@@ -521,10 +530,13 @@ impl TryFrom<HuntRow> for HuntRecord {
         } else {
             Some(space_of(&row)?)
         };
+        let aim = Aim::parse(&row.aim).ok_or_else(|| unreadable(row.id, format!("aim {:?}", row.aim)))?;
+        let mix: Vec<Strategy> = row.mix.iter().filter_map(|text| Strategy::parse(text)).collect();
         Ok(HuntRecord {
             id: hunt_id(row.id),
             space,
             strategy,
+            plan: HuntPlan::new(aim, &mix),
             state: HuntState::parse(row.id, &row.state)?,
             until_par: row
                 .until_par
@@ -569,6 +581,13 @@ fn space_of(row: &HuntRow) -> Result<BoardSpace, StoreError> {
         lengths: lengths.collect::<Result<_, StoreError>>()?,
     };
     BoardSpace::new(fields).map_err(|error| unreadable(row.id, error.to_string()))
+}
+
+fn mix_to_sql(plan: &HuntPlan) -> Vec<String> {
+    plan.mix
+        .iter()
+        .map(|strategy| strategy.as_str().to_owned())
+        .collect()
 }
 
 pub(super) fn hunt_id(id: i64) -> HuntId {

@@ -160,7 +160,7 @@ impl Store {
                 UPDATE jobs SET state = 'done', worker_id = NULL, expires_at = NULL, checkpoint = NULL, rate = 0,
                     ended_at = clock_timestamp(), work_done = $5, digest = $4, engine = workers.engine,
                     n_iterations = $5, n_legal = $6, n_clusters = $7, n_solvable = $8, n_too_large = $9,
-                    n_positions = $10, n_accepted = $11, n_duplicates = $12, n_found = $13
+                    n_positions = $10, n_accepted = $11, n_duplicates = $12, n_found = $13, cpu_ms = $16
                 FROM workers
                 WHERE jobs.id = $2 AND jobs.token = $3 AND jobs.state = 'leased'
                     AND jobs.worker_id = workers.id AND workers.session = $1
@@ -193,6 +193,7 @@ impl Store {
             counters.found,
             claim.census.is_some(),
             claim.measures.is_some(),
+            i64::try_from(claim.cpu.as_millis()).unwrap_or(i64::MAX),
         )
         .fetch_one(&mut *tx.tx)
         .await?;

@@ -14,16 +14,20 @@ mod difficulty;
 mod events;
 mod export;
 mod figures;
+mod grade;
 mod hunts;
 mod jams;
 mod jobs;
+mod known;
 mod leases;
 mod packs;
 mod pages;
 mod planning;
+mod records;
 mod series;
 mod views;
 mod workers;
+mod yields;
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -34,6 +38,8 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{PgPool, Postgres, Transaction};
 use thiserror::Error;
 
+use known::KnownBoards;
+
 pub use actions::WorkerAction;
 pub use batches::{BatchOrigin, BatchToStore, RejectionToStore};
 pub use boards::{BoardFilter, BoardRow, ExportError, ParCount};
@@ -43,9 +49,11 @@ pub use challenges::{Challenge, Reservation, ReserveError};
 pub use difficulty::{DifficultyPlan, Unmeasured};
 pub use events::{EventKind, EventToWrite};
 pub use figures::Figures;
+pub use grade::{FoundOfPar, Whole};
 pub use hunts::{CreateHuntError, HuntProgress, HuntRecord, HuntState};
 pub use jams::{JamBatchToStore, JamRow};
 pub use jobs::{AttemptRecord, JobFilter, JobRecord, JobState};
+pub use known::MAX_KNOWN;
 pub use leases::{BeatOutcome, Expired};
 pub use packs::{Measure, PackFilter, PackSort, PackStanding};
 pub use pages::{
@@ -54,9 +62,11 @@ pub use pages::{
     Provenance, RejectedGroup, RejectedLine, WORKERS_A_PAGE, WorkerLine, WorkerQuery, WorkerSort,
 };
 pub use planning::{HuntToPlan, JobToInsert, Measured, StartsQuery};
+pub use records::RecordRow;
 pub use series::{FarmPoint, HuntPoint, SAMPLE_EVERY, Window, WorkerPoint};
 pub use views::{AnalysisView, ViewRows};
 pub use workers::{LeaseOrigin, WorkerRecord, WorkerStanding};
+pub use yields::{ArmYield, Unswept};
 
 /// The migrations, part of the program. sqlx runs them under a Postgres advisory lock, so that of several
 /// coordinators starting at once one migrates and the others wait.
@@ -71,6 +81,8 @@ pub struct Store {
     pool: PgPool,
     /// Who acts, for the events.
     actor: Arc<str>,
+    /// Boards that are stored for certain.
+    known: KnownBoards,
 }
 
 /// Several statements that take effect together or not at all.
@@ -153,6 +165,7 @@ impl Store {
         Store {
             pool,
             actor: "operator".into(),
+            known: KnownBoards::new(MAX_KNOWN),
         }
     }
 
@@ -160,8 +173,17 @@ impl Store {
     #[must_use]
     pub fn acting_as(&self, actor: &str) -> Store {
         Store {
-            pool: self.pool.clone(),
             actor: actor.into(),
+            ..self.clone()
+        }
+    }
+
+    /// The same database, with at most so many boards remembered in memory as stored; without it, [`MAX_KNOWN`].
+    #[must_use]
+    pub fn remembering(&self, max_boards: usize) -> Store {
+        Store {
+            known: KnownBoards::new(max_boards),
+            ..self.clone()
         }
     }
 

@@ -4,12 +4,21 @@ use board::Par;
 use board::canonical::Canonical;
 use board::space::BoardSpace;
 use prost::Message;
-use proto::convert::{JobKind, Strategy, Work};
+use proto::convert::{HuntPlan, JobKind, Strategy, Work};
 use proto::ids::HuntId;
 use proto::v1;
 
 use super::{StoreError, Tx, from_sql, hunts::HuntRow, to_sql};
 use crate::store::HuntRecord;
+
+/// A board that a job starts from.
+pub(super) fn parse_start(spelling: &str) -> Result<Canonical, StoreError> {
+    Canonical::parse(spelling).map_err(|error| StoreError::Unreadable {
+        table: "boards",
+        id: 0,
+        reason: format!("{spelling}: {error}"),
+    })
+}
 
 /// A hunt that may have more jobs, locked until the end of the transaction.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +37,8 @@ pub struct HuntToPlan {
     pub end_number: Option<u64>,
     /// Its jobs that wait to be leased, second counts of a census apart.
     pub n_queued: u64,
+    /// How its strategies are chosen.
+    pub plan: HuntPlan,
 }
 
 /// How long jobs took.
@@ -48,6 +59,8 @@ pub struct JobToInsert {
     pub number: u64,
     /// What it does.
     pub spec: Work,
+    /// What it was planned as; `None`: by no choice.
+    pub arm: Option<String>,
 }
 
 /// Which boards annealing may start from.
@@ -126,15 +139,7 @@ impl Tx {
         )
         .fetch_all(&mut *self.tx)
         .await?;
-        rows.iter()
-            .map(|row| {
-                Canonical::parse(&row.canonical).map_err(|error| StoreError::Unreadable {
-                    table: "boards",
-                    id: 0,
-                    reason: format!("{}: {error}", row.canonical),
-                })
-            })
-            .collect()
+        rows.iter().map(|row| parse_start(&row.canonical)).collect()
     }
 
     /// The largest par at or above which there are so many boards, or the least there is. `None`: there are none.
@@ -242,6 +247,7 @@ impl Tx {
             next_number: hunt.next_number,
             end_number: hunt.end_number,
             n_queued: from_sql(counted.n_queued),
+            plan: hunt.plan,
         })
     }
 
@@ -259,8 +265,8 @@ impl Tx {
                 WITH moved AS (
                     UPDATE hunts SET next_number = $2 + 1 WHERE id = $1 AND next_number = $2 RETURNING id
                 )
-                INSERT INTO jobs (hunt_id, number, kind, seed, spec, n_work)
-                SELECT id, $2, $3, $4, $5, $6 FROM moved
+                INSERT INTO jobs (hunt_id, number, kind, seed, spec, n_work, arm)
+                SELECT id, $2, $3, $4, $5, greatest($6::bigint, 1), $7 FROM moved
                 "#,
                 hunt.get(),
                 to_sql(job.number),
@@ -268,6 +274,7 @@ impl Tx {
                 job.spec.seed().cast_signed(),
                 v1::JobSpec::from(&job.spec).encode_to_vec(),
                 to_sql(job.spec.n_iterations()),
+                job.arm.as_deref(),
             )
             .execute(&mut *self.tx)
             .await?;

@@ -29,6 +29,12 @@ pub enum AnalysisView {
     Challenges,
     /// Bytes on disk.
     Storage,
+    /// What each strategy of each hunt brought.
+    YieldByHunt,
+    /// What each strategy brought by the minute.
+    YieldCurve,
+    /// The hardest board of each kind.
+    Records,
 }
 
 impl AnalysisView {
@@ -46,6 +52,9 @@ impl AnalysisView {
             AnalysisView::Difficulty => ("difficulty", "luck_bits DESC, par, canonical"),
             AnalysisView::Challenges => ("challenges", "day, par"),
             AnalysisView::Storage => ("storage", "n_boards"),
+            AnalysisView::YieldByHunt => ("yield_by_hunt", "hunt_id, arm"),
+            AnalysisView::YieldCurve => ("yield_curve", "hunt_id, minute, kind"),
+            AnalysisView::Records => ("records", "lot, exit_row, n_walls, n_vehicles"),
         }
     }
 }

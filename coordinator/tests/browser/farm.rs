@@ -9,7 +9,7 @@ use coordinator::Coordinator;
 use coordinator::config::{Config, Proving, Sizing};
 use coordinator::store::{BatchOrigin, BatchToStore, BoardRow, Store};
 use coordinator::web::access::AccessRules;
-use proto::convert::{Budget, NewHunt, Strategy};
+use proto::convert::{Budget, HuntPlan, NewHunt, Strategy};
 use proto::ids::BatchId;
 use sha2::{Digest, Sha256};
 use sqlx::PgPool;
@@ -142,6 +142,7 @@ impl Farm {
             priority: 0,
             seed: Some(1),
             census: None,
+            plan: HuntPlan::default(),
         };
         self.running().create_hunt(&wish).await.unwrap();
     }

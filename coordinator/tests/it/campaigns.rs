@@ -90,6 +90,7 @@ async fn claim(farm: &Farm, session: Session, lease: &Lease, tally: &JamTally) -
         digest: JobDigest::from_bytes(tally.digest()),
         census: None,
         measures: None,
+        cpu: std::time::Duration::ZERO,
     };
     jams::complete(&farm.store, &farm.prover, (5, 3), &claim)
         .await

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use board::Par;
 use board::census::{Keep, Scope};
 use board::cluster::Explorer;
 use board::space::{BoardSpace, SpaceFields};
@@ -9,7 +10,7 @@ use coordinator::config::Sizing;
 use coordinator::jobs::census::split;
 use coordinator::jobs::plan::top_up;
 use coordinator::reaper::reap;
-use coordinator::store::{HuntRecord, RangeToSplit};
+use coordinator::store::{HuntRecord, RangeToSplit, Whole};
 use proto::convert::{
     Batch, CensusTerms, Completion, JobKind, Lease, LeaseOutcome, NewHunt, StatedBoard, Strategy,
 };
@@ -81,6 +82,7 @@ async fn carry_out(farm: &Farm, session: Session, lease: &Lease) -> LeaseOutcome
         digest: result.digest,
         census: result.census,
         measures: None,
+        cpu: Duration::ZERO,
     };
     farm.store.complete(&claim).await.unwrap()
 }
@@ -214,6 +216,7 @@ async fn a_second_count_that_differs_is_disputed_and_no_coverage(pool: PgPool) {
         digest: board::job::JobDigest::from_bytes([1; 16]),
         census: Some(counts),
         measures: None,
+        cpu: Duration::ZERO,
     };
     assert_eq!(farm.store.complete(&claim).await.unwrap(), LeaseOutcome::Accepted);
     let coverage = farm.store.census_coverage(hunt.id).await.unwrap().unwrap();
@@ -263,4 +266,100 @@ async fn a_census_job_without_counts_is_not_taken(pool: PgPool) {
         !split(&farm.store, range, &sizing()).await.unwrap(),
         "a leased range was split"
     );
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn a_hunt_is_graded_by_a_census_of_the_same_database(pool: PgPool) {
+    let farm = Farm::new(pool);
+    let space = BoardSpace::usual("4x4".parse().unwrap()).unwrap();
+    let hunted = NewHunt {
+        space: space.clone(),
+        strategy: Strategy::Scatter,
+        ..wish("hunted")
+    };
+    let hunt = farm.store.create_hunt(&hunted, 1).await.unwrap();
+    farm.plan(1).await;
+    let session = farm.join("w").await;
+    let leased = farm.acquire(session, 1).await.remove(0);
+    let result = leased.spec.boards().unwrap().run(&mut Explorer::new());
+    let boards = result.found.iter().map(StatedBoard::from).collect();
+    farm.submit(crate::fixture::batch(session, &leased, boards))
+        .await
+        .unwrap();
+    farm.store
+        .complete(&crate::fixture::completion(session, &leased))
+        .await
+        .unwrap();
+    farm.store.cancel_hunt(hunt.id).await.unwrap();
+    assert_eq!(farm.store.whole(&space).await.unwrap(), None);
+    assert!(!farm.store.is_complete(&space, Par::new(1)).await.unwrap());
+
+    let counted = farm
+        .store
+        .create_hunt(&census("4x4", 1, 0, TERMS), 7)
+        .await
+        .unwrap();
+    count_all(&farm, &[session]).await;
+    let (whole, counts) = farm.store.whole(&space).await.unwrap().unwrap();
+    assert_eq!(whole, Whole::CensusOfMinimal(counted.id));
+    assert_eq!(counts.iter().map(|(_, n)| n).sum::<u64>(), 32);
+    assert_eq!(counts.last().unwrap().0, Par::new(7));
+    // What the hunt found first, by its own account; on 4x4 a minimal board has nothing behind its hero and no full lane.
+    let found = farm.store.found_by_hunt(&hunt, true).await.unwrap();
+    for (par, there_are) in &counts {
+        let expected = result
+            .found
+            .iter()
+            .filter(|found| found.par == *par && found.minimal == Some(true))
+            .count();
+        let graded = found.iter().find(|of| of.par == *par).map_or(0, |of| of.n_found);
+        assert_eq!(graded as usize, expected, "par {par}");
+        assert!(graded <= *there_are, "par {par}: {graded} of {there_are}");
+    }
+    assert!(found.len() > 3, "{found:?}");
+    assert!(farm.store.is_complete(&space, Par::new(1)).await.unwrap());
+    let all = farm.store.found_by_hunt(&hunt, false).await.unwrap();
+    assert_eq!(
+        all.iter().map(|of| of.n_found).sum::<u64>() as usize,
+        result.found.len()
+    );
+    let whole_time = farm
+        .store
+        .cpu_until(hunt.id, all[0].last_at + Duration::from_secs(3_600))
+        .await
+        .unwrap();
+    assert!((whole_time - 2.0).abs() < 1e-6, "{whole_time}");
+    assert_eq!(
+        farm.store
+            .found_more_than(hunt.id, result.found.len() as u64)
+            .await
+            .unwrap(),
+        None
+    );
+    assert!(farm.store.found_more_than(hunt.id, 1).await.unwrap().is_some());
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn published_totals_stand_in_for_a_census(pool: PgPool) {
+    let farm = Farm::new(pool);
+    let usual = BoardSpace::usual("6x6".parse().unwrap())
+        .unwrap()
+        .fields()
+        .clone();
+    let whole = async |walls| {
+        let space = BoardSpace::new(SpaceFields {
+            walls,
+            ..usual.clone()
+        })
+        .unwrap();
+        let known = farm.store.whole(&space).await.unwrap();
+        known.map(|(whole, counts)| (whole, counts.iter().map(|(_, n)| *n).sum::<u64>(), counts.len()))
+    };
+    assert_eq!(whole(0..=0).await, Some((Whole::PublishedOfAll, 34_927_940, 51)));
+    // No board has exactly 56, 57 or 59 as its par.
+    assert_eq!(
+        whole(0..=2).await,
+        Some((Whole::PublishedOfMinimal, 2_577_412, 57))
+    );
+    assert_eq!(whole(0..=3).await, None);
 }

@@ -61,6 +61,7 @@ fn claim(session: Session, lease: &Lease) -> Completion {
         digest: result.digest,
         census: None,
         measures: Some(result.measured),
+        cpu: std::time::Duration::ZERO,
     }
 }
 

@@ -80,6 +80,8 @@ fn hunt(name: &str) -> v1::CreateHuntRequest {
         }),
         priority: 0,
         seed: Some(u64::MAX),
+        aim: v1::HuntAim::Unspecified.into(),
+        mix: Vec::new(),
     }
 }
 
@@ -137,6 +139,7 @@ async fn a_job_goes_its_way_and_a_restarted_coordinator_goes_on(pool: PgPool) {
         token: lease.token.get(),
         counters: Some((&result.counters).into()),
         digest: result.digest.to_bytes().to_vec(),
+        cpu_ms: 0,
     };
     let outcome = running
         .farm

@@ -13,8 +13,8 @@ use coordinator::jobs::plan::top_up;
 use coordinator::store::{BatchOrigin, BatchToStore, BoardRow, HuntRecord, Store};
 use coordinator::submit::{SubmitError, submit};
 use proto::convert::{
-    Ack, Acquire, Batch, Beat, Budget, Completion, Hello, JobKind, Lease, LeaseAction, LeaseBeat, NewHunt,
-    Release, ReleaseReason, StatedBoard, Strategy,
+    Ack, Acquire, Batch, Beat, Budget, Completion, Hello, HuntPlan, JobKind, Lease, LeaseAction, LeaseBeat,
+    NewHunt, Release, ReleaseReason, StatedBoard, Strategy,
 };
 use proto::ids::{BatchId, Incarnation, JobId, RequestId, Session};
 use sqlx::PgPool;
@@ -175,6 +175,7 @@ pub(crate) fn wish(name: &str) -> NewHunt {
         priority: 0,
         seed: Some(7),
         census: None,
+        plan: HuntPlan::default(),
     }
 }
 
@@ -218,6 +219,7 @@ pub(crate) fn completion(session: Session, lease: &Lease) -> Completion {
         digest: JobDigest::from_bytes([7; 16]),
         census: None,
         measures: None,
+        cpu: Duration::from_secs(2),
     }
 }
 

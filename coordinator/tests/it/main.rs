@@ -15,4 +15,5 @@ mod fixture;
 mod hunts;
 mod leases;
 mod schema;
+mod strategies;
 mod submits;

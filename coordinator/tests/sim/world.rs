@@ -626,6 +626,7 @@ fn wanted(number: usize, wish: Wish) -> NewHunt {
     };
     let lot = if census.is_some() { CENSUS_LOT } else { (4, 4) };
     NewHunt {
+        plan: proto::convert::HuntPlan::default(),
         name: format!("hunt {number}"),
         space: usual(lot),
         strategy,

@@ -1,5 +1,7 @@
 //! How a job ends: carried out, or given back.
 
+use std::time::Duration;
+
 use board::census::RangeOutcome;
 use board::difficulty::job::Measured;
 use board::job::{Counters, JobDigest};
@@ -25,6 +27,8 @@ pub struct Completion {
     pub census: Option<RangeOutcome>,
     /// What a difficulty job measured; `None`: another kind of job.
     pub measures: Option<Vec<Measured>>,
+    /// Processor time of all search threads together; zero: not measured.
+    pub cpu: Duration,
 }
 
 impl From<Completion> for v1::CompleteJobRequest {
@@ -40,6 +44,7 @@ impl From<Completion> for v1::CompleteJobRequest {
                 .measures
                 .as_deref()
                 .map(super::difficulty::measures_to_wire),
+            cpu_ms: u64::try_from(completion.cpu.as_millis()).unwrap_or(u64::MAX),
         }
     }
 }
@@ -60,6 +65,7 @@ impl TryFrom<v1::CompleteJobRequest> for Completion {
                 .measures
                 .map(super::difficulty::measures_from_wire)
                 .transpose()?,
+            cpu: Duration::from_millis(wire.cpu_ms),
         })
     }
 }
@@ -139,6 +145,7 @@ mod tests {
             digest: vec![0; len],
             census: None,
             measures: None,
+            cpu_ms: 0,
         };
         assert!(Completion::try_from(wire(16)).is_ok());
         assert!(Completion::try_from(wire(15)).is_err());

@@ -70,6 +70,17 @@ wire_enum!(
         Siren = "siren",
         /// Measures difficulty.
         Difficulty = "difficulty",
+        /// All changes of hard boards.
+        Sweep = "sweep",
+    }
+);
+wire_enum!(
+    /// What a hunt is after.
+    Aim = v1::HuntAim, "aim" {
+        /// Boards of every par.
+        Broad = "broad",
+        /// The hardest boards alone.
+        Deep = "deep",
     }
 );
 wire_enum!(

@@ -6,7 +6,7 @@ use board::Par;
 use board::space::BoardSpace;
 use siren::plan::Plan;
 
-use super::{CensusTerms, JobKind, MAX_PLAN_BYTES, WireError, label, small};
+use super::{Aim, CensusTerms, JobKind, MAX_PLAN_BYTES, WireError, label, list, small};
 use crate::v1;
 
 /// The longest hunt, in minutes: ten years.
@@ -32,6 +32,36 @@ pub struct NewHunt {
     pub seed: Option<u64>,
     /// What a census counts; there if and only if the strategy is [`Strategy::Census`].
     pub census: Option<CensusTerms>,
+    /// How its strategies are chosen.
+    pub plan: HuntPlan,
+}
+
+/// How a hunt's strategies are chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HuntPlan {
+    /// What it is after: how the worth of what they bring is reckoned.
+    pub aim: Aim,
+    /// Of a mixed hunt, the strategies that are mixed, each a single one, in the order of [`Strategy::SINGLE`]; never
+    /// empty.
+    pub mix: Vec<Strategy>,
+}
+
+impl Default for HuntPlan {
+    fn default() -> HuntPlan {
+        HuntPlan::new(Aim::Broad, &Strategy::SINGLE)
+    }
+}
+
+impl HuntPlan {
+    /// A plan of these strategies, repetitions and mixed ones left out; of all if there are then none.
+    pub fn new(aim: Aim, mix: &[Strategy]) -> HuntPlan {
+        let chosen = |strategy: &Strategy| mix.contains(strategy);
+        let mut mix: Vec<Strategy> = Strategy::SINGLE.into_iter().filter(chosen).collect();
+        if mix.is_empty() {
+            mix.extend(Strategy::SINGLE);
+        }
+        HuntPlan { aim, mix }
+    }
 }
 
 /// A campaign of Siren Jam that is asked for.
@@ -82,7 +112,7 @@ impl TryFrom<v1::CreateHuntRequest> for Wish {
 /// Which kinds of job a hunt is cut into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Strategy {
-    /// Scatter and anneal.
+    /// Scatter, anneal and sweep, or some of them, by what each brings.
     Mixed,
     /// Scatter alone.
     Scatter,
@@ -94,17 +124,23 @@ pub enum Strategy {
     Siren,
     /// The stored boards of the space, measured.
     Difficulty,
+    /// Sweep alone: all changes of the hardest boards there are.
+    Sweep,
 }
 
 impl Strategy {
+    /// Those that a mixed hunt can be made of.
+    pub const SINGLE: [Strategy; 3] = [Strategy::Scatter, Strategy::Anneal, Strategy::Sweep];
+
     /// Every strategy.
-    pub const ALL: [Strategy; 6] = [
+    pub const ALL: [Strategy; 7] = [
         Strategy::Mixed,
         Strategy::Scatter,
         Strategy::Anneal,
         Strategy::Census,
         Strategy::Siren,
         Strategy::Difficulty,
+        Strategy::Sweep,
     ];
 
     /// Whether it draws boards of a space for as long as it is let, as `parforce hunt` asks for.
@@ -115,12 +151,14 @@ impl Strategy {
     /// Whether hunts of this strategy are cut into jobs of this kind.
     pub fn has(self, kind: JobKind) -> bool {
         match self {
-            Strategy::Mixed => matches!(kind, JobKind::Scatter | JobKind::Anneal),
+            Strategy::Mixed => matches!(kind, JobKind::Scatter | JobKind::Anneal | JobKind::Sweep),
             Strategy::Scatter => kind == JobKind::Scatter,
             Strategy::Anneal => kind == JobKind::Anneal,
             Strategy::Census => kind == JobKind::Census,
             Strategy::Siren => kind == JobKind::Siren,
             Strategy::Difficulty => kind == JobKind::Difficulty,
+            // Where nothing is left to sweep, more is scattered.
+            Strategy::Sweep => matches!(kind, JobKind::Sweep | JobKind::Scatter),
         }
     }
 
@@ -133,6 +171,7 @@ impl Strategy {
             Strategy::Census => "census",
             Strategy::Siren => "siren",
             Strategy::Difficulty => "difficulty",
+            Strategy::Sweep => "sweep",
         }
     }
 
@@ -152,6 +191,22 @@ impl Strategy {
             Strategy::Census => v1::Strategy::Census,
             Strategy::Siren => v1::Strategy::Siren,
             Strategy::Difficulty => v1::Strategy::Difficulty,
+            Strategy::Sweep => v1::Strategy::Sweep,
+        }
+    }
+
+    fn from_wire(value: i32) -> Result<Strategy, WireError> {
+        match v1::Strategy::try_from(value) {
+            Ok(v1::Strategy::Unspecified | v1::Strategy::Mixed) => Ok(Strategy::Mixed),
+            Ok(v1::Strategy::Scatter) => Ok(Strategy::Scatter),
+            Ok(v1::Strategy::Anneal) => Ok(Strategy::Anneal),
+            Ok(v1::Strategy::Census) => Ok(Strategy::Census),
+            Ok(v1::Strategy::Sweep) => Ok(Strategy::Sweep),
+            Ok(v1::Strategy::Difficulty) => Ok(Strategy::Difficulty),
+            Ok(v1::Strategy::Siren) | Err(_) => Err(WireError::UnknownValue {
+                field: "strategy",
+                value,
+            }),
         }
     }
 }
@@ -171,19 +226,15 @@ impl TryFrom<v1::CreateHuntRequest> for NewHunt {
     type Error = WireError;
 
     fn try_from(wire: v1::CreateHuntRequest) -> Result<NewHunt, WireError> {
-        let strategy = match v1::Strategy::try_from(wire.strategy) {
-            Ok(v1::Strategy::Unspecified | v1::Strategy::Mixed) => Strategy::Mixed,
-            Ok(v1::Strategy::Scatter) => Strategy::Scatter,
-            Ok(v1::Strategy::Anneal) => Strategy::Anneal,
-            Ok(v1::Strategy::Census) => Strategy::Census,
-            Ok(v1::Strategy::Difficulty) => Strategy::Difficulty,
-            Ok(v1::Strategy::Siren) | Err(_) => {
-                return Err(WireError::UnknownValue {
-                    field: "strategy",
-                    value: wire.strategy,
-                });
-            }
+        let strategy = Strategy::from_wire(wire.strategy)?;
+        let aim = match wire.aim {
+            0 => Aim::Broad,
+            aim => Aim::from_wire(aim)?,
         };
+        let mix = list("mix", wire.mix, Strategy::ALL.len())?
+            .into_iter()
+            .map(Strategy::from_wire)
+            .collect::<Result<Vec<_>, _>>()?;
         let census = match (strategy, wire.census) {
             (Strategy::Census, terms) => Some(terms.ok_or(WireError::Missing("census"))?.try_into()?),
             (_, _) => None,
@@ -196,6 +247,7 @@ impl TryFrom<v1::CreateHuntRequest> for NewHunt {
             priority: wire.priority,
             seed: wire.seed,
             census,
+            plan: HuntPlan::new(aim, &mix),
         })
     }
 }

@@ -8,6 +8,7 @@ use board::geometry::Lot;
 use board::job::{Counters, Frame, JobSpec};
 use board::scatter::ScatterSpec;
 use board::space::{BoardSpace, LengthWeight, MAX_HUNT_SIDE, MAX_LENGTHS, SpaceFields};
+use board::sweep::SweepSpec;
 
 use super::{WireError, count, cut, list, small};
 use crate::v1;
@@ -87,16 +88,16 @@ impl From<&JobSpec> for v1::JobSpec {
             }),
             JobSpec::Anneal(spec) => v1::job_spec::Kind::Anneal(v1::AnnealSpec {
                 space: Some(spec.space().into()),
-                start_boards: spec
-                    .starts()
-                    .iter()
-                    .map(|board| board.as_str().to_owned())
-                    .collect(),
+                start_boards: starts_to_wire(spec.starts()),
                 first_temperature: spec.temperatures().first,
                 last_temperature: spec.temperatures().last,
             }),
             JobSpec::Census(job) => v1::job_spec::Kind::Census(job.into()),
             JobSpec::Difficulty(job) => v1::job_spec::Kind::Difficulty(job.into()),
+            JobSpec::Sweep(spec) => v1::job_spec::Kind::Sweep(v1::SweepSpec {
+                space: Some(spec.space().into()),
+                start_boards: starts_to_wire(spec.starts()),
+            }),
             other => unreachable!("job kind {} has no wire form yet", other.kind()),
         };
         v1::JobSpec {
@@ -125,10 +126,7 @@ impl TryFrom<v1::JobSpec> for JobSpec {
                 frame,
             )?)),
             Some(v1::job_spec::Kind::Anneal(anneal)) => {
-                let starts = list("start_boards", anneal.start_boards, board::anneal::MAX_STARTS)?
-                    .iter()
-                    .map(|spelling| start_from_wire(spelling))
-                    .collect::<Result<_, WireError>>()?;
+                let starts = starts_from_wire(anneal.start_boards)?;
                 let temperatures = Temperatures {
                     first: anneal.first_temperature,
                     last: anneal.last_temperature,
@@ -146,6 +144,12 @@ impl TryFrom<v1::JobSpec> for JobSpec {
             Some(v1::job_spec::Kind::Difficulty(difficulty)) => Ok(JobSpec::Difficulty(
                 super::difficulty::job_from_wire(difficulty, frame)?,
             )),
+            Some(v1::job_spec::Kind::Sweep(sweep)) => Ok(JobSpec::Sweep(SweepSpec::new(
+                space_from_wire(sweep.space)?,
+                starts_from_wire(sweep.start_boards)?,
+                frame.n_shards,
+                frame.max_states,
+            )?)),
             Some(v1::job_spec::Kind::Audit(_) | v1::job_spec::Kind::Siren(_)) | None => {
                 Err(WireError::UnknownKind)
             }
@@ -155,6 +159,18 @@ impl TryFrom<v1::JobSpec> for JobSpec {
 
 pub(super) fn space_from_wire(wire: Option<v1::BoardSpace>) -> Result<BoardSpace, WireError> {
     wire.ok_or(WireError::Missing("space"))?.try_into()
+}
+
+fn starts_to_wire(starts: &[Canonical]) -> Vec<String> {
+    starts.iter().map(|board| board.as_str().to_owned()).collect()
+}
+
+fn starts_from_wire(spellings: Vec<String>) -> Result<Vec<Canonical>, WireError> {
+    let spellings = list("start_boards", spellings, board::anneal::MAX_STARTS)?;
+    spellings
+        .iter()
+        .map(|spelling| start_from_wire(spelling))
+        .collect()
 }
 
 fn start_from_wire(spelling: &str) -> Result<Canonical, WireError> {
@@ -230,7 +246,9 @@ mod tests {
             )
             .unwrap(),
         );
-        for spec in [scatter, anneal] {
+        let starts = vec![Canonical::parse("BCCoDoBEFoDGBEFAAGHHHIoGooJIKKLLJMMo").unwrap()];
+        let sweep = JobSpec::Sweep(SweepSpec::new(space(), starts, 1, 20_000).unwrap());
+        for spec in [scatter, anneal, sweep] {
             assert_eq!(JobSpec::try_from(v1::JobSpec::from(&spec)), Ok(spec));
         }
     }

@@ -1,6 +1,7 @@
 //! How far a job is, and the word to stop it.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
 
 use board::Par;
 use board::job::Counters;
@@ -12,6 +13,7 @@ pub struct Gauge {
     iterations: AtomicU64,
     positions: AtomicU64,
     clusters: AtomicU64,
+    cpu_micros: AtomicU64,
     /// The largest par plus one; 0: none.
     best_par: AtomicU32,
 }
@@ -40,6 +42,17 @@ impl Gauge {
     /// Clusters explored so far, in all shards.
     pub fn clusters(&self) -> u64 {
         self.clusters.load(Ordering::Relaxed)
+    }
+
+    /// Processor time of the shards that have ended.
+    pub fn cpu(&self) -> Duration {
+        Duration::from_micros(self.cpu_micros.load(Ordering::Relaxed))
+    }
+
+    /// Notes the processor time of a shard.
+    pub(super) fn note_cpu(&self, cpu: Duration) {
+        let micros = u64::try_from(cpu.as_micros()).unwrap_or(u64::MAX);
+        self.cpu_micros.fetch_add(micros, Ordering::Relaxed);
     }
 
     /// The largest par of the shards that have ended.

@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 
 use super::gauge::Gauge;
 use super::{SearchPool, SearchPoolError, message_of, spread};
+use crate::clock;
 
 /// What becomes of a shard.
 #[derive(Debug)]
@@ -40,7 +41,10 @@ fn run_shard(pool: &SearchPool, spec: &JobSpec, shard: u32, gauge: &Gauge) -> Sh
         !gauge.is_stopped()
     };
     let search = || pool.with_explorer(|explorer| spec.run_shard_while(shard, explorer, &mut go_on));
-    match catch_unwind(AssertUnwindSafe(search)) {
+    let begun = clock::thread_cpu();
+    let ended = catch_unwind(AssertUnwindSafe(search));
+    gauge.note_cpu(clock::thread_cpu().saturating_sub(begun));
+    match ended {
         Ok(ShardEnd::Failed(reason)) => ShardNews::Failed(reason),
         Ok(end @ (ShardEnd::Complete(_) | ShardEnd::Stopped(_))) => {
             let (ShardEnd::Complete(outcome) | ShardEnd::Stopped(outcome)) = &end else {

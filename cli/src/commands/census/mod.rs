@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use board::census::{CensusSpec, Keep, Scope};
 use board::space::{BoardSpace, SpaceFields};
 use board::{Lot, Par, StateLimit};
-use proto::convert::{Budget, CensusTerms, NewHunt, Strategy, census_spec};
+use proto::convert::{Budget, CensusTerms, HuntPlan, NewHunt, Strategy, census_spec};
 
 use super::hunt::wish::parse_range;
 use super::hunt::{Errand, FarmArguments, run_farm};
@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     if let Some(one_in) = arguments.sample {
         return estimate::run(arguments.spec(&space, terms), one_in, arguments.farm.threads());
     }
-    run_farm(&arguments.farm, &Errand::Hunt(arguments.wish(space, terms)))
+    run_farm(&arguments.farm, &Errand::Hunt(arguments.wish(space, terms), None))
 }
 
 impl Arguments {
@@ -147,6 +147,7 @@ impl Arguments {
             priority: 0,
             seed: None,
             census: Some(terms),
+            plan: HuntPlan::default(),
         }
     }
 

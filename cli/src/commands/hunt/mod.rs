@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use board::Par;
 use coordinator::store::{HuntProgress, HuntRecord};
 use coordinator::{Config, Coordinator, Store};
 use proto::convert::{NewCampaign, NewHunt, Strategy};
@@ -54,8 +55,24 @@ const LOG_FILTER: &str = "info,sqlx=warn,h2=warn,hyper=warn,tower=warn,tonic=war
 pub(crate) struct Arguments {
     #[command(flatten)]
     wish: WishArguments,
+    /// Stop when all boards there are of this par or more, and one of every par, are found, where it is known how many
+    /// there are (see `parforce grade`); the hunt is then paused
+    #[arg(long, value_name = "PAR", value_parser = clap::value_parser!(u16).range(1..))]
+    until_complete: Option<u16>,
+    /// With --until-complete: and more than so many boards
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "until_complete")]
+    until_boards: u64,
     #[command(flatten)]
     farm: FarmArguments,
+}
+
+/// What a hunt on this machine is to have found before it stops.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Goal {
+    /// All boards of this par or more.
+    complete_from: Par,
+    /// More than so many boards.
+    n_boards: u64,
 }
 
 /// How everything is run on this machine.
@@ -91,6 +108,8 @@ enum End {
     Over,
     /// A signal.
     Interrupted,
+    /// All was found that there is to find.
+    Complete,
     /// The worker left.
     WorkerLeft,
 }
@@ -105,15 +124,19 @@ struct Running {
 
 /// What the farm is started for.
 pub(crate) enum Errand<'a> {
-    /// Boards: a hunt or a census.
-    Hunt(NewHunt),
+    /// Boards: a hunt or a census, and what it is to have found before it stops.
+    Hunt(NewHunt, Option<Goal>),
     /// Levels, written into a folder.
     Campaign(NewCampaign, &'a Path),
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let wish = arguments.wish.check()?;
-    run_farm(&arguments.farm, &Errand::Hunt(wish))
+    let goal = arguments.until_complete.map(|par| Goal {
+        complete_from: Par::new(par),
+        n_boards: arguments.until_boards,
+    });
+    run_farm(&arguments.farm, &Errand::Hunt(wish, goal))
 }
 
 /// Runs everything that an errand takes on this machine, until it is over.
@@ -185,19 +208,23 @@ async fn hunt(
 ) -> anyhow::Result<Outcome> {
     let store = Store::connect(&database.url(), MAX_CONNECTIONS).await?;
     let mut running = start(arguments, &places.spool, store).await?;
-    let (hunt, limit) = match errand {
-        Errand::Hunt(wish) => (running.coordinator.create_hunt(wish).await?, wish.budget.time),
-        Errand::Campaign(wish, _) => (running.coordinator.create_campaign(wish).await?, None),
+    let (hunt, limit, goal) = match errand {
+        Errand::Hunt(wish, goal) => (
+            running.coordinator.create_hunt(wish).await?,
+            wish.budget.time,
+            *goal,
+        ),
+        Errand::Campaign(wish, _) => (running.coordinator.create_campaign(wish).await?, None, None),
     };
     announce(arguments, database, &running.coordinator, &hunt);
 
     let begun = Instant::now();
     let mut live = Live::start(&hunt, limit);
-    let end = watch_hunt(&mut running, &hunt, signals, &mut live).await?;
+    let end = watch_hunt(&mut running, &hunt, goal, signals, &mut live).await?;
     live.ending(end == End::Interrupted);
 
     let store = running.coordinator.store().clone();
-    if end == End::Interrupted {
+    if matches!(end, End::Interrupted | End::Complete) {
         // It goes on when it is asked for again; until then no other coordinator shall plan jobs for it.
         store.pause_hunt(hunt.id).await?;
     }
@@ -302,6 +329,7 @@ fn announce(arguments: &FarmArguments, database: &Database, coordinator: &Coordi
 async fn watch_hunt(
     running: &mut Running,
     hunt: &HuntRecord,
+    goal: Option<Goal>,
     signals: &mut Signals,
     live: &mut Live,
 ) -> anyhow::Result<End> {
@@ -327,6 +355,13 @@ async fn watch_hunt(
         live.show(&progress, &ledger, &running.worker_progress.borrow());
         if progress.state.is_over() {
             return Ok(End::Over);
+        }
+        if let Some(goal) = goal
+            && progress.n_new > goal.n_boards
+            && let Some(space) = &hunt.space
+            && store.is_complete(space, goal.complete_from).await?
+        {
+            return Ok(End::Complete);
         }
     }
 }

@@ -4,9 +4,9 @@ use std::fmt::Write;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use board::space::{BoardSpace, SpaceFields};
+use board::space::{BoardSpace, LengthWeight, SpaceFields};
 use board::{Lot, Par};
-use proto::convert::{Budget, NewHunt, Strategy};
+use proto::convert::{Aim, Budget, HuntPlan, NewHunt, Strategy};
 
 use crate::commands::UsageError;
 
@@ -37,9 +37,23 @@ pub(crate) struct WishArguments {
     /// How many vehicles a board has, the hero included [default: what suits the lot]
     #[arg(long, value_name = "RANGE", value_parser = parse_range)]
     vehicles: Option<RangeInclusive<u8>>,
-    /// How to search: mixed, scatter (random boards) or anneal (changes to hard ones)
-    #[arg(long, default_value = "mixed", value_parser = parse_strategy)]
-    strategy: Strategy,
+    /// How long the other vehicles are, with weights: 2:3,3:1 is three cars to a truck [default: that, if the lot is
+    /// wide enough]
+    #[arg(long, value_name = "LENGTH:WEIGHT,..", value_parser = parse_lengths)]
+    lengths: Option<Lengths>,
+    /// How long the hero is
+    #[arg(long, value_name = "LENGTH", default_value_t = 2)]
+    hero: u8,
+    /// What to hunt for: broad (boards of every par) or deep (the hardest alone)
+    #[arg(long, default_value = "broad", value_parser = parse_aim)]
+    aim: Aim,
+    /// How to search: scatter (random boards), anneal (changes to hard ones), sweep (all changes of the hardest), several
+    /// parted by commas, or mixed (all of them); of several, each gets jobs by what it brings
+    #[arg(long, value_name = "STRATEGIES", default_value = "mixed", value_parser = parse_strategies)]
+    strategy: Strategies,
+    /// Higher goes first, where several hunts share workers
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-1000..=1000))]
+    priority: i32,
     /// Seed of a new hunt [default: drawn]; with the same seed, jobs are the same
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -48,10 +62,59 @@ pub(crate) struct WishArguments {
     name: Option<String>,
 }
 
-fn parse_strategy(text: &str) -> Result<Strategy, String> {
-    Strategy::parse(text)
-        .filter(|strategy| strategy.is_search())
-        .ok_or_else(|| String::from("expected mixed, scatter or anneal"))
+/// Lengths of vehicles, with weights.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Lengths(Vec<LengthWeight>);
+
+fn parse_lengths(text: &str) -> Result<Lengths, String> {
+    let one = |text: &str| {
+        let (length, weight) = text.split_once(':').unwrap_or((text, "1"));
+        Some(LengthWeight {
+            length: length.parse().ok()?,
+            weight: weight.parse().ok()?,
+        })
+    };
+    text.split(',')
+        .map(|text| {
+            one(text).ok_or_else(|| format!("{text:?} is no length with a weight, expected e.g. 2:3,3:1"))
+        })
+        .collect::<Result<_, _>>()
+        .map(Lengths)
+}
+
+fn parse_aim(text: &str) -> Result<Aim, String> {
+    Aim::parse(text).ok_or_else(|| String::from("expected broad or deep"))
+}
+
+/// Strategies that a hunt is to use; none: all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Strategies(Vec<Strategy>);
+
+impl Strategies {
+    /// What the hunt is cut into.
+    fn strategy(&self) -> Strategy {
+        match self.0[..] {
+            [single] => single,
+            _ => Strategy::Mixed,
+        }
+    }
+}
+
+fn parse_strategies(text: &str) -> Result<Strategies, String> {
+    if text == Strategy::Mixed.as_str() {
+        return Ok(Strategies(Vec::new()));
+    }
+    let mut chosen = Vec::new();
+    for text in text.split(',') {
+        let strategy = Strategy::parse(text).filter(|strategy| Strategy::SINGLE.contains(strategy));
+        let strategy = strategy.ok_or_else(|| {
+            format!("{text:?}: expected mixed, or scatter, anneal and sweep parted by commas")
+        })?;
+        if !chosen.contains(&strategy) {
+            chosen.push(strategy);
+        }
+    }
+    Ok(Strategies(chosen))
 }
 
 pub(crate) fn parse_range(text: &str) -> Result<RangeInclusive<u8>, String> {
@@ -92,11 +155,12 @@ impl WishArguments {
         Ok(NewHunt {
             name: self.name.clone().unwrap_or_else(|| self.usual_name(&space)),
             space,
-            strategy: self.strategy,
+            strategy: self.strategy.strategy(),
             budget,
-            priority: 0,
+            priority: self.priority,
             seed: self.seed,
             census: None,
+            plan: HuntPlan::new(self.aim, &self.strategy.0),
         })
     }
 
@@ -107,6 +171,11 @@ impl WishArguments {
         BoardSpace::new(SpaceFields {
             exit_row: self.row.unwrap_or(fields.exit_row),
             walls: self.walls.clone(),
+            hero_length: self.hero,
+            lengths: self
+                .lengths
+                .as_ref()
+                .map_or(fields.lengths.clone(), |lengths| lengths.0.clone()),
             vehicles: self.vehicles.clone().unwrap_or_else(|| fields.vehicles.clone()),
             ..fields
         })
@@ -127,6 +196,19 @@ impl WishArguments {
             range(space.vehicles()),
             range(space.walls())
         );
+        if self.hero != 2 {
+            write!(name, ", hero of {}", self.hero).expect("a String takes all writes");
+        }
+        if let Some(Lengths(lengths)) = &self.lengths {
+            let spelled: Vec<String> = lengths
+                .iter()
+                .map(|entry| format!("{}:{}", entry.length, entry.weight))
+                .collect();
+            write!(name, ", lengths {}", spelled.join(",")).expect("a String takes all writes");
+        }
+        if self.aim == Aim::Deep {
+            name.push_str(", deep");
+        }
         if let Some(seed) = self.seed {
             write!(name, ", seed {seed}").expect("a String takes all writes");
         }
@@ -137,6 +219,33 @@ impl WishArguments {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn strategies_are_read_alone_or_several() {
+        let read = |text| parse_strategies(text).map(|strategies| (strategies.strategy(), strategies.0));
+        assert_eq!(read("mixed"), Ok((Strategy::Mixed, vec![])));
+        assert_eq!(read("sweep"), Ok((Strategy::Sweep, vec![Strategy::Sweep])));
+        assert_eq!(
+            read("sweep,scatter"),
+            Ok((Strategy::Mixed, vec![Strategy::Sweep, Strategy::Scatter]))
+        );
+        for bad in ["census", "scatter,", "mixed,sweep", ""] {
+            assert!(read(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn lengths_are_read_with_their_weights() {
+        let entry = |length, weight| LengthWeight { length, weight };
+        assert_eq!(
+            parse_lengths("2:3,3:1"),
+            Ok(Lengths(vec![entry(2, 3), entry(3, 1)]))
+        );
+        assert_eq!(parse_lengths("4"), Ok(Lengths(vec![entry(4, 1)])));
+        for bad in ["", "2:", "x", "2:3,", "2-3"] {
+            assert!(parse_lengths(bad).is_err(), "{bad:?}");
+        }
+    }
 
     #[test]
     fn ranges_of_counts_are_read() {

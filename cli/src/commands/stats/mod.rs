@@ -65,6 +65,9 @@ enum View {
     Difficulty,
     Challenges,
     Storage,
+    YieldByHunt,
+    YieldCurve,
+    Records,
 }
 
 impl From<View> for AnalysisView {
@@ -81,6 +84,9 @@ impl From<View> for AnalysisView {
             View::Difficulty => AnalysisView::Difficulty,
             View::Challenges => AnalysisView::Challenges,
             View::Storage => AnalysisView::Storage,
+            View::YieldByHunt => AnalysisView::YieldByHunt,
+            View::YieldCurve => AnalysisView::YieldCurve,
+            View::Records => AnalysisView::Records,
         }
     }
 }

@@ -56,7 +56,16 @@ fn filters(query: &JobQuery) -> Markup {
     let states = std::iter::once(any.clone())
         .chain(JobState::ALL.map(|s| (s.as_str().to_owned(), s.as_str().to_owned())));
     let kinds = std::iter::once(any).chain(
-        ["scatter", "anneal", "census", "difficulty", "audit", "siren"].map(|k| (k.to_owned(), k.to_owned())),
+        [
+            "scatter",
+            "anneal",
+            "sweep",
+            "census",
+            "difficulty",
+            "audit",
+            "siren",
+        ]
+        .map(|k| (k.to_owned(), k.to_owned())),
     );
     let sorts = [
         (String::new(), "newest first".to_owned()),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use board::space::{BoardSpace, LengthWeight, SpaceFields};
 use board::{Lot, Par};
 use maud::{Markup, html};
-use proto::convert::{Budget, MAX_LABEL_CHARS, NewHunt, Strategy};
+use proto::convert::{Budget, HuntPlan, MAX_LABEL_CHARS, NewHunt, Strategy};
 
 use crate::store::StoreError;
 use crate::web::Seat;
@@ -74,6 +74,7 @@ fn inputs(
         ("mixed", "Mixed: random boards, then changes to the hardest"),
         ("scatter", "Scatter: random boards alone"),
         ("anneal", "Anneal: changes to hard boards alone"),
+        ("sweep", "Sweep: all changes of the hardest boards"),
     ]
     .map(|(value, words)| (value.to_owned(), words.to_owned()));
     html! {
@@ -187,6 +188,7 @@ pub(in crate::web) fn read(fields: &Fields) -> Result<NewHunt, Vec<(&'static str
             priority,
             seed: seed.and_then(Result::ok),
             census: None,
+            plan: HuntPlan::default(),
         }),
         (space, ..) => {
             if let Err(reason) = space {

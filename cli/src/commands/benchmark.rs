@@ -1,0 +1,232 @@
+//! `parforce benchmark`: the same hunt from an empty database with several seeds, graded.
+
+use std::io::Write;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail};
+use proto::ids::HuntId;
+use serde::Serialize;
+
+use super::grade::{Grade, Milestone, grade};
+use super::hunt::wish::parse_range;
+use super::{Outcome, UsageError};
+use crate::output::table::{Align, Table};
+use crate::output::thousands;
+
+/// The boards of the database that the project began with: 244,425 after two days of searching.
+const SEED_BOARDS: u64 = 244_425;
+
+/// Run one hunt from an empty database with each of several seeds, and print what each had found when, and the medians.
+///
+/// Every hunt has a data folder of its own below --out and stops when its time is up, or when it has found everything
+/// that is asked: more than 244,425 boards, a board of every par there is, and all of par 40 or more; a deep hunt
+/// stops at --until-par alone. Hunts run one after the other. Times are seconds from the beginning of a hunt and
+/// processor time of its search threads: on a machine that does other things only the second can be compared.
+///
+/// Examples:
+///   parforce benchmark --out /tmp/ten
+///   parforce benchmark --seeds 1..3 --aim deep --until-par 51 --minutes 5 --out /tmp/deep
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Arguments {
+    /// The seeds
+    #[arg(long, value_name = "RANGE", default_value = "1..10", value_parser = parse_range)]
+    seeds: RangeInclusive<u8>,
+    /// The most that each hunt may take
+    #[arg(long, value_name = "N", default_value_t = 20.0)]
+    minutes: f64,
+    /// Stop a hunt when a board of this par, or more, is found
+    #[arg(long, value_name = "PAR")]
+    until_par: Option<u16>,
+    /// broad or deep
+    #[arg(long, default_value = "broad")]
+    aim: String,
+    /// The lot
+    #[arg(long, value_name = "WxH", default_value = "6x6")]
+    lot: board::Lot,
+    /// How many walls a board has
+    #[arg(long, value_name = "RANGE", default_value = "0")]
+    walls: String,
+    /// How to search
+    #[arg(long, value_name = "STRATEGIES", default_value = "mixed")]
+    strategy: String,
+    /// Threads to search on [default: one for each processor]
+    #[arg(long, value_name = "N")]
+    threads: Option<u16>,
+    /// Folder for the data folders; those of seeds that were run before are read, not run again
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Print one JSON object a seed
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct OfSeed {
+    seed: u8,
+    #[serde(flatten)]
+    grade: Grade,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    if !(arguments.minutes > 0.0 && arguments.minutes.is_finite()) {
+        return Err(UsageError(format!("--minutes {}, expected more than 0", arguments.minutes)).into());
+    }
+    std::fs::create_dir_all(&arguments.out)
+        .with_context(|| format!("cannot make {}", arguments.out.display()))?;
+    let mut rows = Vec::new();
+    for seed in arguments.seeds.clone() {
+        let data = arguments.out.join(format!("seed-{seed}"));
+        if !data.exists() {
+            hunt(arguments, seed, &data)?;
+        }
+        let row = OfSeed {
+            seed,
+            grade: graded(&data)?,
+        };
+        if arguments.json {
+            writeln!(std::io::stdout(), "{}", serde_json::to_string(&row)?)?;
+        } else {
+            eprintln!("seed {seed}: {} boards", thousands(row.grade.boards));
+        }
+        rows.push(row);
+    }
+    if !arguments.json {
+        write!(std::io::stdout(), "{}", table(&rows))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Runs the hunt of a seed in a process of its own: a hunt takes the terminal, the log and the signals of its process.
+fn hunt(arguments: &Arguments, seed: u8, data: &Path) -> anyhow::Result<()> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command
+        .args(["hunt", "--json", "--web", "127.0.0.1:0"])
+        .arg("--data")
+        .arg(data)
+        .args(["--seed", &seed.to_string()])
+        .args(["--minutes", &arguments.minutes.to_string()])
+        .args(["--aim", &arguments.aim])
+        .args(["--lot", &arguments.lot.to_string()])
+        .args(["--walls", &arguments.walls])
+        .args(["--strategy", &arguments.strategy]);
+    if let Some(threads) = arguments.threads {
+        command.args(["--threads", &threads.to_string()]);
+    }
+    match arguments.until_par {
+        Some(par) => command.args(["--until-par", &par.to_string()]),
+        None => command.args([
+            "--until-complete",
+            "40",
+            "--until-boards",
+            &SEED_BOARDS.to_string(),
+        ]),
+    };
+    let status = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()?;
+    if !status.success() {
+        bail!(
+            "the hunt of seed {seed} ended with {status}; its log is in {}",
+            data.display()
+        );
+    }
+    Ok(())
+}
+
+fn graded(data: &Path) -> anyhow::Result<Grade> {
+    let arguments = super::DatabaseArguments::of_folder(data.to_path_buf());
+    let store = crate::store::OpenStore::open(&arguments)?;
+    let graded = store.wait(async {
+        let id = HuntId::new(1)?;
+        let hunt = store.store.hunt(id).await?.context("there is no hunt in it")?;
+        grade(&store.store, &hunt, SEED_BOARDS).await
+    });
+    store.close()?;
+    graded.with_context(|| format!("grading {}", data.display()))
+}
+
+fn table(rows: &[OfSeed]) -> String {
+    let names: Vec<String> = rows
+        .first()
+        .map(|row| row.grade.milestones.iter().map(|m| m.what.clone()).collect())
+        .unwrap_or_default();
+    let mut columns: Vec<(&str, Align)> = vec![
+        ("seed", Align::Right),
+        ("boards", Align::Right),
+        ("best par", Align::Right),
+        ("par 40+", Align::Right),
+    ];
+    columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
+    let mut table = Table::new(&columns);
+    let at = |milestones: &[Milestone], idx: usize| {
+        let milestone = milestones.get(idx)?;
+        milestone.seconds.zip(milestone.cpu_seconds)
+    };
+    let spelled = |at: Option<(f64, f64)>| {
+        at.map_or(String::from("never"), |(seconds, cpu)| {
+            format!("{seconds:.0} s, {cpu:.0} s CPU")
+        })
+    };
+    for row in rows {
+        let grade = &row.grade;
+        let hard = match grade.hard {
+            (Some(there_are), found) => format!("{found} of {there_are}"),
+            (None, found) => found.to_string(),
+        };
+        let mut cells = vec![
+            row.seed.to_string(),
+            thousands(grade.boards),
+            grade.best_par.map_or(String::from("-"), |par| par.to_string()),
+            hard,
+        ];
+        cells.extend((0..names.len()).map(|idx| spelled(at(&grade.milestones, idx))));
+        table.row(cells);
+    }
+    if rows.len() > 1 {
+        let mut cells = vec![
+            String::from("median"),
+            thousands(middle(rows.iter().map(|row| row.grade.boards))),
+            middle(rows.iter().map(|row| row.grade.best_par.unwrap_or(0))).to_string(),
+            middle(rows.iter().map(|row| row.grade.hard.1)).to_string(),
+        ];
+        for idx in 0..names.len() {
+            // A hunt that never got there is later than all that did.
+            let mut all: Vec<Option<(f64, f64)>> =
+                rows.iter().map(|row| at(&row.grade.milestones, idx)).collect();
+            all.sort_by(|a, b| {
+                let key = |at: &Option<(f64, f64)>| at.map_or(f64::INFINITY, |(_, cpu)| cpu);
+                key(a).total_cmp(&key(b))
+            });
+            cells.push(spelled(all[(all.len() - 1) / 2]));
+        }
+        table.row(cells);
+    }
+    table.to_string()
+}
+
+/// The lower of the middle ones.
+fn middle<T: Ord + Copy + Default>(values: impl Iterator<Item = T>) -> T {
+    let mut values: Vec<T> = values.collect();
+    values.sort_unstable();
+    values
+        .get(values.len().saturating_sub(1) / 2)
+        .copied()
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_of_an_even_number_is_the_lower_one() {
+        assert_eq!(middle([4_u64, 1, 3, 2].into_iter()), 2);
+        assert_eq!(middle([5_u64, 1, 3].into_iter()), 3);
+        assert_eq!(middle(std::iter::empty::<u64>()), 0);
+    }
+}

@@ -1,0 +1,212 @@
+//! What strategies brought, and which boards' neighbourhoods were swept: what the next job is chosen by.
+
+use board::canonical::Canonical;
+use board::space::BoardSpace;
+use proto::ids::HuntId;
+
+use super::{StoreError, Tx, planning::parse_start, to_sql};
+
+/// How many of an arm's latest jobs its yield is reckoned from: yields fall as boards become known.
+const N_LATEST: i64 = 6;
+
+/// What an arm of a hunt brought lately.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArmYield {
+    /// The arm, as its jobs name it.
+    pub arm: String,
+    /// Processor time of the jobs looked at, in seconds.
+    pub cpu_s: f64,
+    /// Sum over the boards they found first, each counting one over the number of boards known of its par.
+    pub worth: f64,
+}
+
+/// A board whose neighbourhood is to be swept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unswept {
+    par: i16,
+    /// Its spelling.
+    pub canonical: Canonical,
+    /// Positions in its cluster.
+    pub n_states: u64,
+}
+
+impl Tx {
+    /// What each arm of a hunt brought with its latest jobs, by arm. Boards below `least_par` count for nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn arm_yields(
+        &mut self,
+        hunt: HuntId,
+        space: &BoardSpace,
+        least_par: u16,
+    ) -> Result<Vec<ArmYield>, StoreError> {
+        let fields = space.fields();
+        Ok(sqlx::query_as!(
+            ArmYield,
+            r#"
+            WITH RECURSIVE arms AS (
+                -- From arm to arm along the index: a hunt may have more jobs than are worth reading.
+                (SELECT arm FROM jobs WHERE hunt_id = $1 AND state = 'done' AND arm IS NOT NULL ORDER BY arm LIMIT 1)
+                UNION ALL
+                SELECT (SELECT j.arm FROM jobs j
+                    WHERE j.hunt_id = $1 AND j.state = 'done' AND j.arm > a.arm ORDER BY j.arm LIMIT 1)
+                FROM arms a WHERE a.arm IS NOT NULL
+            ), latest AS (
+                SELECT a.arm, j.id, j.cpu_ms
+                FROM arms a
+                CROSS JOIN LATERAL (
+                    SELECT id, cpu_ms FROM jobs j
+                    WHERE j.hunt_id = $1 AND j.state = 'done' AND j.arm = a.arm AND j.cpu_ms > 0
+                    ORDER BY id DESC LIMIT $2
+                ) j
+            ), known AS (
+                SELECT par, sum(n_boards) AS n_boards
+                FROM board_counts
+                WHERE lot_width = $3 AND lot_height = $4 AND exit_row = $5
+                GROUP BY par
+            )
+            SELECT l.arm AS "arm!", (sum(l.cpu_ms) / 1000.0)::double precision AS "cpu_s!",
+                coalesce(sum(w.worth), 0)::double precision AS "worth!"
+            FROM latest l
+            LEFT JOIN LATERAL (
+                SELECT sum(y.n_new::double precision / k.n_boards::double precision) AS worth
+                FROM job_yields y
+                JOIN known k USING (par)
+                WHERE y.job_id = l.id AND y.par >= $6
+            ) w ON true
+            GROUP BY l.arm
+            ORDER BY l.arm
+            "#,
+            hunt.get(),
+            N_LATEST,
+            i16::from(fields.lot.width()),
+            i16::from(fields.lot.height()),
+            i16::from(fields.exit_row),
+            i16::try_from(least_par).unwrap_or(i16::MAX),
+        )
+        .fetch_all(&mut *self.tx)
+        .await?)
+    }
+
+    /// The hardest boards whose changes no job of the hunt has tried or will try, hardest first, of equal par the smallest
+    /// clusters first.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn unswept(
+        &mut self,
+        hunt: HuntId,
+        space: &BoardSpace,
+        n_starts: u32,
+    ) -> Result<Vec<Unswept>, StoreError> {
+        let fields = space.fields();
+        let lot = (i16::from(fields.lot.width()), i16::from(fields.lot.height()));
+        let exit_row = i16::from(fields.exit_row);
+        let (most_walls, most_vehicles) = (i16::from(*fields.walls.end()), i16::from(*fields.vehicles.end()));
+        // Par by par from the top, so that only the partitions in question are read.
+        let pars = sqlx::query!(
+            r#"
+            WITH swept AS (
+                SELECT s.par, count(*) AS n
+                FROM hunt_sweeps s
+                JOIN jobs j ON j.hunt_id = s.hunt_id AND j.number = s.number
+                WHERE s.hunt_id = $1 AND j.state NOT IN ('parked', 'cancelled')
+                GROUP BY s.par
+            ), counted AS (
+                SELECT par, sum(n_boards) AS n
+                FROM board_tallies
+                WHERE lot_width = $2 AND lot_height = $3 AND exit_row = $4 AND n_walls <= $5 AND n_vehicles <= $6
+                    AND par > 0
+                GROUP BY par
+            )
+            SELECT c.par, (c.n - coalesce(s.n, 0))::bigint AS "n_left!"
+            FROM counted c
+            LEFT JOIN swept s USING (par)
+            WHERE c.n > coalesce(s.n, 0)
+            ORDER BY c.par DESC
+            LIMIT 100
+            "#,
+            hunt.get(),
+            lot.0,
+            lot.1,
+            exit_row,
+            most_walls,
+            most_vehicles,
+        )
+        .fetch_all(&mut *self.tx)
+        .await?;
+        let mut starts = Vec::new();
+        for row in pars {
+            let n_wanted = i64::from(n_starts) - i64::try_from(starts.len()).unwrap_or(i64::MAX);
+            if n_wanted <= 0 {
+                break;
+            }
+            let boards = sqlx::query!(
+                r#"
+                SELECT canonical, n_states
+                FROM boards b
+                WHERE par = $2 AND lot_width = $3 AND lot_height = $4 AND exit_row = $5 AND n_walls <= $6
+                    AND n_vehicles <= $7
+                    AND NOT EXISTS (
+                        SELECT FROM hunt_sweeps s
+                        JOIN jobs j ON j.hunt_id = s.hunt_id AND j.number = s.number
+                        WHERE s.hunt_id = $1 AND s.par = b.par AND s.canonical = b.canonical
+                            AND j.state NOT IN ('parked', 'cancelled'))
+                ORDER BY n_states, canonical
+                LIMIT $8
+                "#,
+                hunt.get(),
+                row.par,
+                lot.0,
+                lot.1,
+                exit_row,
+                most_walls,
+                most_vehicles,
+                n_wanted,
+            )
+            .fetch_all(&mut *self.tx)
+            .await?;
+            for board in &boards {
+                starts.push(Unswept {
+                    par: row.par,
+                    canonical: parse_start(&board.canonical)?,
+                    n_states: super::from_sql(board.n_states),
+                });
+            }
+        }
+        Ok(starts)
+    }
+
+    /// Notes that a job of the hunt tries all changes of these boards.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn note_sweeps(
+        &mut self,
+        hunt: HuntId,
+        number: u64,
+        starts: &[Unswept],
+    ) -> Result<(), StoreError> {
+        let pars: Vec<i16> = starts.iter().map(|start| start.par).collect();
+        let spellings: Vec<String> = starts
+            .iter()
+            .map(|start| start.canonical.as_str().to_owned())
+            .collect();
+        sqlx::query!(
+            r#"
+            INSERT INTO hunt_sweeps (hunt_id, par, canonical, number)
+            SELECT $1, s.par, s.canonical, $2
+            FROM unnest($3::smallint[], $4::text[]) AS s (par, canonical)
+            ON CONFLICT (hunt_id, par, canonical) DO UPDATE SET number = EXCLUDED.number
+            "#,
+            hunt.get(),
+            to_sql(number),
+            &pars,
+            &spellings,
+        )
+        .execute(&mut *self.tx)
+        .await?;
+        Ok(())
+    }
+}
