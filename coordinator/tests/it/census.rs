@@ -325,7 +325,7 @@ async fn a_hunt_is_graded_by_a_census_of_the_same_database(pool: PgPool) {
     );
     let whole_time = farm
         .store
-        .cpu_until(hunt.id, all[0].last_at + Duration::from_secs(3_600))
+        .cpu_until(hunt.id, all[0].last_at + Duration::from_hours(1))
         .await
         .unwrap();
     assert!((whole_time - 2.0).abs() < 1e-6, "{whole_time}");
