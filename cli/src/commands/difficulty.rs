@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     if arguments.farm {
-        return run_farm(&arguments.machine, &Errand::Hunt(wish(arguments)?));
+        return run_farm(&arguments.machine, &Errand::Hunt(wish(arguments)?, None));
     }
     let store = OpenStore::open(&arguments.machine.database)?;
     let threads = rayon::ThreadPoolBuilder::new()
