@@ -12,6 +12,10 @@ use crate::clock;
 
 /// What becomes of a shard.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one for each shard, taken apart where it arrives; failures are the rare ones"
+)]
 pub enum ShardNews {
     /// It ran, to its end or until it was stopped.
     Ended(ShardEnd),
