@@ -76,10 +76,10 @@ async fn judge(
                 .find_map_any(|(board, claimed)| differs(board, *claimed, limit))
         })
         .await?;
-    let measured = measures
+    let with_boards = measures
         .into_iter()
         .map(|(idx, measured)| (boards[idx].clone(), measured));
-    Ok(wrong.map_or_else(|| Ok(measured.collect()), Err))
+    Ok(wrong.map_or_else(|| Ok(with_boards.collect()), Err))
 }
 
 /// The measures by their board's place, if there is one for each board that the counters say was measured.

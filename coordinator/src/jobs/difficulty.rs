@@ -85,7 +85,7 @@ async fn next_boards(
         };
         let some = tx.unmeasured(&query).await?;
         if let Some(last) = some.last() {
-            plan.after = last.as_str().to_owned();
+            last.as_str().clone_into(&mut plan.after);
         }
         boards.extend(some);
         if boards.len() == size {

@@ -45,12 +45,12 @@ fn fuzz(samples: &[Vec<u8>], target: impl Fn(&[u8])) {
             .cloned()
             .unwrap_or_else(|| spoiled(samples, &mut draws));
         n_inputs += 1;
-        if catch_unwind(AssertUnwindSafe(|| target(&input))).is_err() {
-            panic!(
-                "failed on {:?}, as bytes {input:?}",
-                String::from_utf8_lossy(&input)
-            );
-        }
+        let outcome = catch_unwind(AssertUnwindSafe(|| target(&input)));
+        assert!(
+            outcome.is_ok(),
+            "failed on {:?}, as bytes {input:?}",
+            String::from_utf8_lossy(&input)
+        );
     }
     println!("{n_inputs} inputs");
 }

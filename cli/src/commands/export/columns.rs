@@ -122,7 +122,7 @@ impl<W: Write + Send> Columns<W> {
         };
         let mut writer = SerializedFileWriter::new(out, Arc::clone(&message), Arc::new(properties))?;
         // The writer counts what it has written to know where it is: it is told what stands there already.
-        let nothing = [0; 1 << 16];
+        let nothing = vec![0; 1 << 16];
         while (writer.bytes_written() as u64) < earlier.end {
             let n_left = usize::try_from(earlier.end)? - writer.bytes_written();
             writer.write_all(&nothing[..n_left.min(nothing.len())])?;

@@ -355,13 +355,13 @@ fn is_sampled(line: &[u8], one_in: u64) -> bool {
 }
 
 /// Takes a line at its word.
-fn believe(stated: Stated) -> Result<Proved, String> {
+fn believe(line: Stated) -> Result<Proved, String> {
     let Stated {
         board,
         par,
         states,
         minimal,
-    } = stated;
+    } = line;
     let par = par.ok_or("the line states no par")?;
     let states = states.ok_or("the line states no cluster size")?;
     let found = Found {
