@@ -109,3 +109,7 @@ pub use vehicle::Vehicle;
 ///
 /// It changes whenever the same specification could give another result.
 pub const ENGINE: &str = "parforce-2";
+
+/// What a worker's self-test must come to under [`ENGINE`] before anything is leased to it: the digest of its seeded job,
+/// written down once. The worker runs it; the coordinator knows this.
+pub const SELF_TEST: [u8; 16] = 0x5272_0f46_ab57_b01f_49ac_1927_5f49_227d_u128.to_be_bytes();

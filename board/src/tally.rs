@@ -87,14 +87,7 @@ impl Tally {
 
     /// The digest of what was absorbed so far; the job's when all its shards were.
     pub fn digest(&self) -> JobDigest {
-        let mut hash = fnv1a_128(FNV_OFFSET, ENGINE.as_bytes());
-        hash = fnv1a_128(hash, &self.sum.to_le_bytes());
-        for word in self.counters.words() {
-            hash = fnv1a_128(hash, &word.to_le_bytes());
-        }
-        for word in self.census.iter().flat_map(RangeOutcome::words) {
-            hash = fnv1a_128(hash, &word.to_le_bytes());
-        }
+        let mut hash = hash_claim(self.sum, &self.counters, self.census.as_ref());
         if !self.measured.is_empty() {
             let sum = self
                 .measured
@@ -118,6 +111,11 @@ impl Tally {
 pub struct JobDigest(u128);
 
 impl JobDigest {
+    /// The digest of a job that found boards of this sum (see [`hash_board`]; it wraps) and counted so.
+    pub fn of(board_sum: u128, counters: &Counters, census: Option<&RangeOutcome>) -> JobDigest {
+        JobDigest(finalise_128(hash_claim(board_sum, counters, census)))
+    }
+
     /// The 16 bytes, big-endian.
     pub fn to_bytes(self) -> [u8; 16] {
         self.0.to_be_bytes()
@@ -167,9 +165,26 @@ fn finalise_128(hash: u128) -> u128 {
     mixed ^ (mixed >> 61)
 }
 
+fn hash_claim(board_sum: u128, counters: &Counters, census: Option<&RangeOutcome>) -> u128 {
+    let mut hash = fnv1a_128(FNV_OFFSET, ENGINE.as_bytes());
+    hash = fnv1a_128(hash, &board_sum.to_le_bytes());
+    for word in counters.words() {
+        hash = fnv1a_128(hash, &word.to_le_bytes());
+    }
+    for word in census.into_iter().flat_map(RangeOutcome::words) {
+        hash = fnv1a_128(hash, &word.to_le_bytes());
+    }
+    hash
+}
+
+/// What a board adds to the sum that a job's digest covers.
+pub fn hash_board(par: Par, canonical: &str) -> u128 {
+    let hash = fnv1a_128(FNV_OFFSET, &par.get().to_le_bytes());
+    finalise_128(fnv1a_128(hash, canonical.as_bytes()))
+}
+
 pub(crate) fn hash_found(found: &Found) -> u128 {
-    let hash = fnv1a_128(FNV_OFFSET, &found.par.get().to_le_bytes());
-    finalise_128(fnv1a_128(hash, found.canonical.as_str().as_bytes()))
+    hash_board(found.par, found.canonical.as_str())
 }
 
 fn hash_measured(measured: &Measured) -> u128 {

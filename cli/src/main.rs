@@ -61,6 +61,8 @@ enum Command {
     Events(commands::events::Arguments),
     Top(commands::top::Arguments),
     Siren(commands::siren::Arguments),
+    Token(commands::token::Arguments),
+    Tls(commands::tls::Arguments),
     Sql(commands::sql::Arguments),
     Database(commands::database::Arguments),
     Completions(commands::completions::Arguments),
@@ -93,6 +95,8 @@ fn main() -> ExitCode {
         Command::Top(arguments) => commands::top::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments, Arguments::command()),
         Command::Database(arguments) => commands::database::run(&arguments),
+        Command::Token(arguments) => commands::token::run(&arguments),
+        Command::Tls(arguments) => commands::tls::run(&arguments),
         Command::Siren(arguments) => commands::siren::run(&arguments),
         Command::Sql(arguments) => commands::sql::run(&arguments),
     };

@@ -9,6 +9,8 @@
 //! back by the [`reaper`].
 
 pub mod config;
+pub mod doors;
+pub mod fitness;
 pub mod grpc;
 pub mod jams;
 pub mod jobs;
@@ -17,6 +19,7 @@ pub mod prove;
 pub mod reaper;
 pub mod store;
 pub mod submit;
+pub mod suspects;
 pub mod telemetry;
 pub mod web;
 
@@ -31,18 +34,19 @@ use proto::v1::farm_server::FarmServer;
 use proto::v1::operator_server::OperatorServer;
 use thiserror::Error;
 use tokio::net::TcpListener;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Server;
-use tonic::transport::server::TcpIncoming;
 use tracing::{info, warn};
 
 pub use config::Config;
 pub use prove::Prover;
 pub use store::Store;
 
+use doors::{Arrivals, Certificates, GuardLayer, PeerAddr, Porter, TlsError};
+use fitness::Gate;
 use grpc::farm::FarmService;
 use grpc::operator::OperatorService;
 use store::{CreateHuntError, HuntRecord, StoreError};
@@ -53,21 +57,34 @@ const GRACE: Duration = Duration::from_secs(10);
 /// How often a silent connection is asked whether it is still there, and how long the answer may take.
 const KEEPALIVE: Duration = Duration::from_secs(20);
 
+/// How often the files of certificates are looked at.
+const CERTIFICATES_EVERY: Duration = Duration::from_secs(30);
+
 /// What all of a coordinator's tasks share.
 #[derive(Debug)]
 pub struct Shared {
     pub(crate) store: Store,
     pub(crate) prover: Prover,
     pub(crate) config: Config,
+    /// Which programs may search.
+    pub(crate) gate: Gate,
+    /// Knows tokens.
+    pub(crate) porter: Arc<Porter>,
+    /// One permit a batch that may be on its way to the database.
+    pub(crate) submitting: Semaphore,
     /// Told when there may be work for calls that wait for some.
     pub(crate) work: Notify,
     pub(crate) shutdown: CancellationToken,
 }
 
 impl Shared {
-    /// What a coordinator's tasks share, for who brings it calls another way than over the network.
+    /// What a coordinator's tasks share, for who brings it calls another way than over the network. It asks for no program
+    /// version.
     pub fn new(config: Config, store: Store, prover: Prover, shutdown: CancellationToken) -> Shared {
         Shared {
+            gate: Gate::default(),
+            porter: Arc::new(Porter::new(store.clone(), config.doors.memory)),
+            submitting: Semaphore::new(config.max_submits.max(1)),
             store,
             prover,
             config,
@@ -82,6 +99,7 @@ impl Shared {
 pub struct Coordinator {
     listen: SocketAddr,
     web: Option<SocketAddr>,
+    certificates: Option<Arc<Certificates>>,
     shared: Arc<Shared>,
     tasks: Vec<JoinHandle<()>>,
 }
@@ -100,9 +118,15 @@ pub enum StartError {
         /// What the system says.
         error: std::io::Error,
     },
-    /// Anybody could look and act.
+    /// Who may look and act is not told rightly.
     #[error(transparent)]
     Access(#[from] web::access::AccessError),
+    /// The doors would stand open, or be shut to everybody.
+    #[error(transparent)]
+    Doors(#[from] doors::OpenError),
+    /// The certificates cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// The system gives no threads.
     #[error("starting the proving threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
@@ -119,25 +143,44 @@ impl Coordinator {
         store: Store,
         shutdown: CancellationToken,
     ) -> Result<Coordinator, StartError> {
-        if let Some(web) = config.web {
-            config.access.check(web)?;
-        }
+        config.access.check()?;
+        config.doors.check(&config).map_err(doors::OpenError::from)?;
+        let certificates = config.doors.tls.as_ref().map(Certificates::load).transpose()?;
+        let certificates = certificates.map(Arc::new);
         store.migrate().await?;
+        config.doors.check_tokens(&config, &store).await?;
         let prover = Prover::start(config.proving)?;
-        let listener = bind(config.listen).await?;
-        let listen = local_addr(&listener, config.listen);
-        let web_listener = match config.web {
-            Some(addr) => Some(bind(addr).await?),
+        let gate = Gate::new(&config.versions, store.now().await?);
+        let calls = Door::open(config.listen, shutdown.clone()).await?;
+        let pages = match config.web {
+            Some(addr) => Some(Door::open(addr, shutdown.clone()).await?),
             None => None,
         };
-        let web = web_listener
-            .as_ref()
-            .zip(config.web)
-            .map(|(listener, addr)| local_addr(listener, addr));
-        let shared = Arc::new(Shared::new(config, store, prover, shutdown));
+        let probe = match config.doors.probe {
+            Some(addr) => Some(Door::open(addr, shutdown.clone()).await?),
+            None => None,
+        };
+        let (listen, web) = (calls.addr, pages.as_ref().map(|door| door.addr));
+        let mut shared = Shared::new(config, store, prover, shutdown);
+        shared.gate = gate;
+        let shared = Arc::new(shared);
 
-        let mut tasks = vec![tokio::spawn(serve_grpc(Arc::clone(&shared), listener))];
-        tasks.extend(web_listener.map(|listener| tokio::spawn(serve_web(Arc::clone(&shared), listener))));
+        let for_calls = certificates.as_ref().map(|certificates| certificates.for_calls());
+        let encrypts_pages = shared.config.doors.encrypts_pages(&shared.config);
+        let for_pages = certificates.as_ref().filter(|_| encrypts_pages);
+        let for_pages = for_pages.map(|certificates| certificates.for_pages());
+        let mut tasks = vec![tokio::spawn(serve_grpc(
+            Arc::clone(&shared),
+            calls.arrivals(for_calls),
+        ))];
+        tasks.extend(pages.map(|door| {
+            let app = web::router(Arc::clone(&shared));
+            tokio::spawn(serve_web(app, door.arrivals(for_pages), shared.shutdown.clone()))
+        }));
+        tasks.extend(probe.map(|door| {
+            let app = web::probe_router(Arc::clone(&shared));
+            tokio::spawn(serve_web(app, door.arrivals(None), shared.shutdown.clone()))
+        }));
         let reaping = Arc::clone(&shared);
         tasks.push(tokio::spawn(async move {
             let (store, config, shutdown) = (
@@ -147,17 +190,41 @@ impl Coordinator {
             );
             reaper::run(store, config, &reaping.work, shutdown).await;
         }));
+        tasks.push(tokio::spawn(suspects::run(Arc::clone(&shared))));
+        tasks.push(tokio::spawn(jobs::word::listen(Arc::clone(&shared))));
         tasks.push(tokio::spawn(web::keep_samples(
             shared.store.clone(),
             shared.shutdown.clone(),
         )));
-        info!(%listen, web = web.map(tracing::field::display), "coordinator serves");
+        tasks.extend(
+            certificates
+                .clone()
+                .map(|certificates| tokio::spawn(keep_certificates(certificates, shared.shutdown.clone()))),
+        );
+        info!(
+            %listen,
+            web = web.map(tracing::field::display),
+            tls = certificates.is_some(),
+            tokens = shared.config.doors.asks_calls(&shared.config),
+            "coordinator serves"
+        );
         Ok(Coordinator {
             listen,
             web,
+            certificates,
             shared,
             tasks,
         })
+    }
+
+    /// Reads the files of its certificates again, for the connections to come. True: they hold something else.
+    ///
+    /// # Errors
+    /// [`TlsError`]; then nothing changes.
+    pub fn reload_certificates(&self) -> Result<bool, TlsError> {
+        self.certificates
+            .as_ref()
+            .map_or(Ok(false), |certificates| certificates.reload())
     }
 
     /// Where gRPC listens.
@@ -236,11 +303,49 @@ async fn bind(addr: SocketAddr) -> Result<TcpListener, StartError> {
         .map_err(|error| StartError::Listen { addr, error })
 }
 
-fn local_addr(listener: &TcpListener, asked: SocketAddr) -> SocketAddr {
-    listener.local_addr().unwrap_or(asked)
+/// An address that is listened on, before anybody is let in.
+struct Door {
+    listener: TcpListener,
+    addr: SocketAddr,
+    shutdown: CancellationToken,
 }
 
-async fn serve_grpc(shared: Arc<Shared>, listener: TcpListener) {
+impl Door {
+    async fn open(addr: SocketAddr, shutdown: CancellationToken) -> Result<Door, StartError> {
+        let listener = bind(addr).await?;
+        let addr = listener.local_addr().unwrap_or(addr);
+        Ok(Door {
+            listener,
+            addr,
+            shutdown,
+        })
+    }
+
+    fn arrivals(
+        self,
+        tls: Option<tokio::sync::watch::Receiver<Arc<tokio_rustls::rustls::ServerConfig>>>,
+    ) -> Arrivals {
+        Arrivals::at(self.listener, self.addr, tls, self.shutdown)
+    }
+}
+
+async fn keep_certificates(certificates: Arc<Certificates>, shutdown: CancellationToken) {
+    let mut ticks = interval(CERTIFICATES_EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => {}
+            () = shutdown.cancelled() => return,
+        }
+        match certificates.reload() {
+            Ok(true) => info!("new certificates are in use"),
+            Ok(false) => {}
+            Err(error) => warn!(%error, "the certificates on disk cannot be used; the former ones are"),
+        }
+    }
+}
+
+async fn serve_grpc(shared: Arc<Shared>, arrivals: Arrivals) {
     let (health, health_service) = tonic_health::server::health_reporter();
     health.set_serving::<FarmServer<FarmService>>().await;
     health.set_serving::<OperatorServer<OperatorService>>().await;
@@ -250,25 +355,24 @@ async fn serve_grpc(shared: Arc<Shared>, listener: TcpListener) {
     let operator = OperatorServer::new(OperatorService::new(Arc::clone(&shared)))
         .max_decoding_message_size(MAX_MESSAGE_BYTES)
         .max_encoding_message_size(MAX_MESSAGE_BYTES);
+    let asks = shared.config.doors.asks_calls(&shared.config);
     let served = Server::builder()
-        // Answers hold a few hundred bytes; waiting to fill a packet would cost 40 ms a call.
-        .tcp_nodelay(true)
+        .layer(GuardLayer::new(asks.then(|| Arc::clone(&shared.porter))))
         .http2_keepalive_interval(Some(KEEPALIVE))
         .http2_keepalive_timeout(Some(KEEPALIVE))
         .add_service(health_service)
         .add_service(farm)
         .add_service(operator)
-        .serve_with_incoming_shutdown(TcpIncoming::from(listener), shared.shutdown.cancelled())
+        .serve_with_incoming_shutdown(arrivals, shared.shutdown.cancelled())
         .await;
     if let Err(error) = served {
         warn!(%error, "the gRPC server ended");
     }
 }
 
-async fn serve_web(shared: Arc<Shared>, listener: TcpListener) {
-    let shutdown = shared.shutdown.clone();
-    let app = web::router(shared).into_make_service_with_connect_info::<SocketAddr>();
-    let served = axum::serve(listener, app)
+async fn serve_web(app: axum::Router, arrivals: Arrivals, shutdown: CancellationToken) {
+    let app = app.into_make_service_with_connect_info::<PeerAddr>();
+    let served = axum::serve(arrivals, app)
         .with_graceful_shutdown(shutdown.cancelled_owned())
         .into_future()
         .await;

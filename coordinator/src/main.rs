@@ -1,4 +1,5 @@
-//! The program `parforce-coordinator`: reads its configuration, serves until SIGTERM or Ctrl-C.
+//! The program `parforce-coordinator`: reads its configuration, serves until SIGTERM or Ctrl-C. SIGHUP: reads its
+//! certificates again.
 //!
 //! Exit status: 0 it was told to end and did; 1 it could not start; 2 the command line does not read.
 
@@ -9,7 +10,7 @@ use clap::Parser;
 use coordinator::{Coordinator, Store, telemetry};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
-use tracing::info;
+use tracing::{info, warn};
 
 use settings::Arguments;
 
@@ -25,10 +26,17 @@ async fn main() -> anyhow::Result<()> {
     }
     let mut terminate = signal(SignalKind::terminate()).context("listening for SIGTERM")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("listening for SIGINT")?;
+    let mut hangup = signal(SignalKind::hangup()).context("listening for SIGHUP")?;
     let coordinator = Coordinator::start(resolved.config, store.clone(), CancellationToken::new()).await?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+    loop {
+        tokio::select! {
+            _ = terminate.recv() => break,
+            _ = interrupt.recv() => break,
+            _ = hangup.recv() => match coordinator.reload_certificates() {
+                Ok(is_new) => info!(is_new, "certificates were read again"),
+                Err(error) => warn!(%error, "the certificates on disk cannot be used; the former ones are"),
+            }
+        }
     }
     info!("shutting down: calls in progress are finished");
     coordinator.shutdown();

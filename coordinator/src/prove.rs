@@ -7,7 +7,7 @@
 //! It runs on a pool of its own; an async task only waits for it.
 
 use std::cell::RefCell;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::Arc;
 
 use board::cluster::{Explorer, Found};
@@ -102,6 +102,16 @@ impl Prover {
     /// Whether every board is proved, whatever its par.
     pub fn proves_all(&self) -> bool {
         self.inner.config.share >= 1.0
+    }
+
+    /// Whether this board is proved in this case, or believed; the same answer as long as the process lives.
+    pub fn is_proved(&self, stated: &StatedBoard, case: Case) -> bool {
+        self.inner.is_proved(stated, case)
+    }
+
+    /// A number from 0 to 1 that depends on the thing and a key drawn at the start: no worker can tell it.
+    pub fn chance(&self, thing: &impl Hash) -> f64 {
+        self.inner.chance(thing)
     }
 
     /// Judges a worker's boards: for each, in order, the row to store or why not.
@@ -210,10 +220,13 @@ impl Inner {
         if is_record || self.config.share >= 1.0 {
             return true;
         }
+        self.chance(&stated.canonical) < self.config.share
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "53 bits fit a double exactly")]
+    fn chance(&self, thing: &impl Hash) -> f64 {
         // 53 bits of the hash as a number from 0 to 1.
-        #[expect(clippy::cast_precision_loss, reason = "53 bits fit a double exactly")]
-        let lot = (self.lots.hash_one(&stated.canonical) >> 11) as f64 / (1_u64 << 53) as f64;
-        lot < self.config.share
+        (self.lots.hash_one(thing) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     fn prove(&self, board: &Board, canonical: &Canonical, stated: &StatedBoard) -> Result<Found, Refusal> {

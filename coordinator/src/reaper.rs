@@ -1,5 +1,6 @@
-//! Looks, every few seconds, for what nobody will report: leases that ran out, hunts that are spent, workers that fell
-//! silent. Every step is one statement that finds nothing when another coordinator was faster.
+//! Looks, every few seconds, for what nobody will report: leases that ran out or stand still, hunts that are spent, workers
+//! that fell silent, runs that were not compared. One coordinator does so at a time; and every step is one statement that
+//! finds nothing when another was faster.
 
 use std::time::Duration;
 
@@ -8,9 +9,9 @@ use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 
-use crate::config::Config;
+use crate::config::{Config, STALL_GRACE_BEATS};
 use crate::jobs::census;
-use crate::store::{EventKind, EventToWrite, Store, StoreError};
+use crate::store::{EventKind, EventToWrite, Lead, Store, StoreError};
 
 /// A worker that holds nothing is given up after so many lease times of silence.
 const SILENT_LEASES: u32 = 5;
@@ -25,9 +26,19 @@ pub async fn run(store: Store, config: Config, work: &Notify, shutdown: Cancella
             _ = ticks.tick() => {}
             () = shutdown.cancelled() => return,
         }
+        // Another coordinator that reaps now will have done what there is to do.
+        let lead = match store.lead(Lead::Reaper).await {
+            Ok(Some(lead)) => lead,
+            Ok(None) => continue,
+            Err(error) => {
+                error!(%error, "reaping failed, goes on at the next tick");
+                continue;
+            }
+        };
         if let Err(error) = reap(&store, &config, work).await {
             error!(%error, "reaping failed, goes on at the next tick");
         }
+        drop(lead);
         match store.has_boards_beyond().await {
             Ok(true) if !is_beyond_told => {
                 is_beyond_told = true;
@@ -48,14 +59,16 @@ pub async fn run(store: Store, config: Config, work: &Notify, shutdown: Cancella
 /// # Errors
 /// [`StoreError`]; what was done before it stays done.
 pub async fn reap(store: &Store, config: &Config, work: &Notify) -> Result<(), StoreError> {
-    let expired = store.expire(config.max_failures).await?;
+    let revoke_beats = config.stall_beats.saturating_add(STALL_GRACE_BEATS);
+    let expired = store.expire_and_revoke(config.max_failures, revoke_beats).await?;
     for lease in &expired {
         info!(
             hunt.id = lease.hunt.get(),
             job.id = lease.job.get(),
             lease.token = lease.token.get(),
             is_parked = lease.is_parked,
-            "lease ran out"
+            is_stall = lease.is_stall,
+            "lease taken back"
         );
     }
     if !expired.is_empty() {
@@ -79,6 +92,11 @@ pub async fn reap(store: &Store, config: &Config, work: &Notify) -> Result<(), S
         store.write_event(&event).await?;
     }
     store.cancel_jobs_of_ended_hunts().await?;
+    for job in store.unsettled().await? {
+        let settled = store.settle(job, config.max_strikes).await?;
+        info!(job.id = job.get(), ?settled, "runs of a job were compared");
+    }
+    store.give_up_audits().await?;
     let silence = config.lease_ttl * SILENT_LEASES;
     store.give_up_silent_workers(silence.as_secs_f64()).await?;
     Ok(())

@@ -9,8 +9,13 @@ use anyhow::{Context, bail, ensure};
 use board::StateLimit;
 use clap::{Args, Parser};
 use coordinator::Config;
+use coordinator::config::Demands;
+use coordinator::doors::{DoorRules, TlsFiles};
+use coordinator::fitness::Version;
 use coordinator::web::access::{AccessRules, ProxyRule};
 use serde::Deserialize;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 /// Hands out jobs, proves what comes back, keeps it in Postgres.
 #[derive(Debug, Parser)]
@@ -50,8 +55,23 @@ struct Settings {
     /// Where pages, /healthz, /readyz and /metrics are served [default: 127.0.0.1:7401]
     #[arg(long, env = "PARFORCE_WEB", value_name = "ADDR")]
     web: Option<SocketAddr>,
-    /// Who may open the pages, NAME:ROLE:SHA256 with role viewer or operator, several parted by commas; needed
-    /// where pages are served off this machine [default: anybody on it]
+    /// Certificate of both addresses (PEM), with those between it and its authority; needed off this machine
+    #[arg(long, env = "PARFORCE_TLS_CERT", value_name = "FILE")]
+    tls_cert: Option<PathBuf>,
+    /// Its key (PEM); the files are read again when they change, or at SIGHUP
+    #[arg(long, env = "PARFORCE_TLS_KEY", value_name = "FILE")]
+    tls_key: Option<PathBuf>,
+    /// Authority of which workers and operators must show a certificate too (PEM) [default: they need none]
+    #[arg(long, env = "PARFORCE_TLS_CLIENT_CA", value_name = "FILE")]
+    tls_client_ca: Option<PathBuf>,
+    /// Ask for tokens (parforce token create) on this machine's own addresses too; off this machine they always are
+    #[arg(long, env = "PARFORCE_REQUIRE_TOKENS", num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    require_tokens: Option<bool>,
+    /// Where /healthz, /readyz and /metrics are served without TLS and tokens, to this machine alone, e.g. 127.0.0.1:7402
+    #[arg(long, env = "PARFORCE_PROBE", value_name = "ADDR")]
+    probe: Option<SocketAddr>,
+    /// Who may open the pages besides those who have a token, NAME:ROLE:SHA256 with role viewer or operator, several parted
+    /// by commas
     #[arg(
         long,
         env = "PARFORCE_DASHBOARD_TOKENS",
@@ -92,6 +112,21 @@ struct Settings {
     /// Share of new boards that is proved again, 0 to 1; records always are [default: 1]
     #[arg(long, env = "PARFORCE_PROVE_SHARE", value_name = "SHARE")]
     prove_share: Option<f64>,
+    /// Share of jobs done that another worker runs again, above 0 to 1; of new and suspect workers it is more [default: 0.05]
+    #[arg(long, env = "PARFORCE_AUDIT_SHARE", value_name = "SHARE")]
+    audit_share: Option<f64>,
+    /// How long a lease's work may stand still, in seconds [default: 600]
+    #[arg(long, env = "PARFORCE_STALL_AFTER_S", value_name = "SECONDS")]
+    stall_after_s: Option<u64>,
+    /// Program version below which nothing is leased [default: none]
+    #[arg(long, env = "PARFORCE_MINIMUM_VERSION", value_name = "VERSION")]
+    minimum_version: Option<String>,
+    /// What the minimum will be, from --next-version-at on
+    #[arg(long, env = "PARFORCE_NEXT_VERSION", value_name = "VERSION")]
+    next_version: Option<String>,
+    /// When, e.g. 2027-01-31T12:00:00Z
+    #[arg(long, env = "PARFORCE_NEXT_VERSION_AT", value_name = "TIME")]
+    next_version_at: Option<String>,
     /// Threads that prove [default: one a processor]
     #[arg(long, env = "PARFORCE_PROVE_THREADS", value_name = "N")]
     prove_threads: Option<usize>,
@@ -141,9 +176,28 @@ impl Settings {
             ..defaults
         };
         config.access = self.access(&file)?;
-        if let Some(web) = config.web {
-            config.access.check(web)?;
+        config.access.check()?;
+        config.doors = self.doors(&file)?;
+        config.doors.check(&config)?;
+        config.versions = self.versions(&file)?;
+        if let Some(after) = self.stall_after_s.or(file.stall_after_s) {
+            let beats = Duration::from_secs(after).as_secs_f64() / config.beat_interval.as_secs_f64();
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a quotient of positive times, cut off at the largest number"
+            )]
+            let beats = beats.ceil() as u32;
+            config.stall_beats = beats.max(2);
         }
+        config.auditing.share = self
+            .audit_share
+            .or(file.audit_share)
+            .unwrap_or(config.auditing.share);
+        ensure!(
+            config.auditing.share > 0.0 && config.auditing.share <= 1.0,
+            "the share of jobs that are run again lies above 0 and is at most 1: nobody is trusted for good"
+        );
         config.sizing.target = seconds(self.job_target_s, file.job_target_s, config.sizing.target);
         config.proving.share = self
             .prove_share
@@ -174,12 +228,17 @@ impl Settings {
         let Some(database_url) = own.or(from_file) else {
             bail!("no database is named: set --database-url or PARFORCE_DATABASE_URL");
         };
+        let database_connections = self
+            .database_connections
+            .or(file.database_connections)
+            .unwrap_or(16);
+        ensure!(
+            database_connections >= 4,
+            "{database_connections} connections to the database are too few: 4 at least"
+        );
         Ok(Resolved {
             database_url,
-            database_connections: self
-                .database_connections
-                .or(file.database_connections)
-                .unwrap_or(16),
+            database_connections,
             log: self.log.clone().or(file.log),
             config,
         })
@@ -187,6 +246,48 @@ impl Settings {
 }
 
 impl Settings {
+    fn doors(&self, file: &Settings) -> anyhow::Result<DoorRules> {
+        let path = |own: &Option<PathBuf>, file: &Option<PathBuf>| own.clone().or(file.clone());
+        let files = (
+            path(&self.tls_cert, &file.tls_cert),
+            path(&self.tls_key, &file.tls_key),
+            path(&self.tls_client_ca, &file.tls_client_ca),
+        );
+        let tls = match files {
+            (Some(certificate), Some(key), client_ca) => Some(TlsFiles {
+                certificate,
+                key,
+                client_ca,
+            }),
+            (None, None, None) => None,
+            _ => bail!("--tls-cert and --tls-key go together, and --tls-client-ca needs both"),
+        };
+        Ok(DoorRules {
+            tls,
+            asks_always: self.require_tokens.or(file.require_tokens).unwrap_or(false),
+            probe: self.probe.or(file.probe),
+            ..DoorRules::default()
+        })
+    }
+
+    fn versions(&self, file: &Settings) -> anyhow::Result<Demands> {
+        let text = |own: &Option<String>, file: &Option<String>| own.clone().or(file.clone());
+        let version = |text: Option<String>| text.map(|text| text.parse::<Version>()).transpose();
+        let minimum = version(text(&self.minimum_version, &file.minimum_version))?;
+        let next = version(text(&self.next_version, &file.next_version))?;
+        let at = text(&self.next_version_at, &file.next_version_at);
+        let next = match (next, at) {
+            (None, None) => None,
+            (Some(version), Some(at)) => {
+                let at = OffsetDateTime::parse(&at, &Rfc3339)
+                    .with_context(|| format!("time {at:?}, expected something like 2027-01-31T12:00:00Z"))?;
+                Some((version, at))
+            }
+            _ => bail!("--next-version and --next-version-at go together"),
+        };
+        Ok(Demands { minimum, next })
+    }
+
     fn access(&self, file: &Settings) -> anyhow::Result<AccessRules> {
         let mut rules = self
             .dashboard_tokens
@@ -263,20 +364,34 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_served_off_this_machine_to_nobody_unless_somebody_may_open_them() {
+    fn off_this_machine_nothing_is_served_without_a_certificate() {
         let over = |text: &str| Settings::default().over(file(&format!("database-url = 'x'\n{text}")));
-        let error = over("web = '0.0.0.0:7401'").err().unwrap().to_string();
-        assert!(error.contains("0.0.0.0:7401"), "{error}");
-        let digest = "ab".repeat(32);
-        let resolved = over(&format!(
-            "web = '0.0.0.0:7401'\ndashboard-tokens = ['anna:operator:{digest}']"
-        ))
-        .unwrap();
-        assert_eq!(resolved.config.access.tokens.len(), 1);
-        assert!(over("web = '0.0.0.0:7401'\nproxy-user-header = 'x-user'").is_err());
-        assert!(
-            over("web = '0.0.0.0:7401'\nproxy-user-header = 'x-user'\nproxy-from = ['10.0.0.1']").is_ok()
-        );
+        for open in ["web = '0.0.0.0:7401'", "listen = '0.0.0.0:7400'"] {
+            let error = over(open).err().unwrap().to_string();
+            assert!(
+                error.contains("0.0.0.0:740") && error.contains("--tls-cert"),
+                "{error}"
+            );
+            assert!(!error.contains('\n'), "{error}");
+            let tls = over(&format!("{open}\ntls-cert = 'c'\ntls-key = 'k'")).unwrap();
+            assert!(tls.config.doors.tls.is_some());
+        }
+        assert!(over("tls-cert = 'c'").is_err());
+        let proxied = "web = '0.0.0.0:7401'\nproxy-user-header = 'x-user'";
+        assert!(over(proxied).is_err());
+        assert!(over(&format!("{proxied}\nproxy-from = ['10.0.0.1']")).is_ok());
+        assert!(over("probe = '0.0.0.0:7402'").is_err());
+    }
+
+    #[test]
+    fn versions_are_read_and_the_next_one_needs_a_date() {
+        let over = |text: &str| Settings::default().over(file(&format!("database-url = 'x'\n{text}")));
+        let demands = over("minimum-version = '0.1.0'").unwrap().config.versions;
+        assert_eq!(demands.minimum.unwrap().to_string(), "0.1.0");
+        assert!(over("minimum-version = 'new'").is_err());
+        assert!(over("next-version = '0.2.0'").is_err());
+        assert!(over("next-version = '0.2.0'\nnext-version-at = '2027-01-31T12:00:00Z'").is_ok());
+        assert!(over("next-version = '0.2.0'\nnext-version-at = 'soon'").is_err());
     }
 
     /// As many inputs as fit `PARFORCE_FUZZ_SECONDS`, or 5,000.
@@ -331,6 +446,9 @@ mod tests {
         assert!(over("prove-share = 1.5").is_err());
         assert!(over("lease-ttl-s = 20").is_err());
         assert!(over("reap-interval-s = 0").is_err());
+        assert!(over("audit-share = 0.0").is_err());
+        assert!(over("database-connections = 3").is_err());
+        assert_eq!(over("stall-after-s = 100").unwrap().config.stall_beats, 7);
         assert!(over("database-url-file = '/x'").is_err());
         assert!(Settings::default().over(Settings::default()).is_err());
     }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use board::Par;
+use board::tally::hash_board;
 use proto::convert::{Ack, Batch, Rejection, StatedBoard};
 use thiserror::Error;
 
@@ -73,6 +74,10 @@ pub async fn submit(
     if !batch.jams.is_empty() {
         return Err(wrong_kind("jams"));
     }
+    let board_sum = batch.boards.iter().fold(0_u128, |sum, stated| {
+        let par = Par::new(u16::try_from(stated.par).unwrap_or(0));
+        sum.wrapping_add(hash_board(par, &stated.canonical))
+    });
     let sorted = Sorted::of(store, batch.boards).await?;
     let case = Case {
         lot: lease.lot,
@@ -80,6 +85,10 @@ pub async fn submit(
         best_par: best_par(store, prover, &lease).await?,
     };
     let (unknown, verdicts) = prover.judge(sorted.unknown, case).await?;
+    let n_believed = unknown.iter().zip(&verdicts);
+    let n_believed =
+        n_believed.filter(|(stated, verdict)| verdict.is_ok() && !prover.is_proved(stated, case));
+    let n_believed = u32::try_from(n_believed.count()).expect("a batch has at most 10,000 boards");
     let judged = Judged::of(&sorted.indices, unknown, verdicts);
     let to_store = BatchToStore {
         id: batch.id,
@@ -88,6 +97,8 @@ pub async fn submit(
         boards: judged.rows,
         n_known: sorted.n_known + judged.n_repeated,
         rejections: judged.rejections,
+        n_believed,
+        board_sum: Some(board_sum),
         strike: judged.strike,
         max_strikes,
     };

@@ -54,6 +54,8 @@ async fn stocked(pool: &PgPool) -> (Store, Vec<Found>) {
         boards: found.iter().cloned().map(BoardRow::from).collect(),
         n_known: 0,
         rejections: Vec::new(),
+        n_believed: 0,
+        board_sum: None,
         strike: None,
         max_strikes: 0,
     };
@@ -125,6 +127,8 @@ async fn tallies_are_what_counting_gives(pool: PgPool) {
         boards: found.iter().cloned().map(BoardRow::from).collect(),
         n_known: 0,
         rejections: Vec::new(),
+        n_believed: 0,
+        board_sum: None,
         strike: None,
         max_strikes: 0,
     };

@@ -30,7 +30,7 @@ pub use jams::{jam_counters, jam_tally};
 pub use leases::{Acquire, Beat, Lease, LeaseBeat, LeaseOrder};
 pub use names::{Aim, Directive, JobKind, LeaseAction, LeaseOutcome, RejectCode, ReleaseReason};
 pub use operator::{Budget, HuntPlan, NewCampaign, NewHunt, Strategy, Wish};
-pub use sessions::{Hello, Welcome};
+pub use sessions::{Hello, Versions, Welcome};
 pub use siren::proof::StatedJam;
 pub use work::Work;
 

@@ -33,3 +33,7 @@ pub const MAX_MESSAGE_BYTES: usize = 8 * 1024 * 1024;
 
 /// In which trailer of a refusal the delay before the next try is told, in milliseconds.
 pub const RETRY_AFTER_TRAILER: &str = "retry-after-ms";
+
+/// The trailer that tells a refusal at the door (the token is not good for this call) from one further in (no such session,
+/// no such lease).
+pub const DOOR_TRAILER: &str = "parforce-door";

@@ -77,7 +77,7 @@ async fn main() -> anyhow::Result<()> {
         "workers and connections, expected 1 or more"
     );
     let clients: Vec<Client> = (0..arguments.connections)
-        .map(|_| Client::new(&arguments.coordinator))
+        .map(|_| Client::new(&arguments.coordinator, &worker::door::Door::default()))
         .collect::<Result<_, _>>()?;
     let meter = Meter::start(arguments.pid);
     let (callers, took) = all_at_once(&arguments, (0..arguments.workers).collect(), |idx| {
@@ -139,7 +139,7 @@ async fn join(client: Client, idx: usize) -> anyhow::Result<Caller> {
         n_slots: 1,
         n_threads: 1,
         cpu: String::new(),
-        self_test: Vec::new(),
+        self_test: board::SELF_TEST.to_vec(),
     };
     let session = client.hello(hello).await?.session;
     Ok(Caller {

@@ -6,7 +6,6 @@ use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
-use proto::MAX_MESSAGE_BYTES;
 use proto::convert::{
     Ack, Acquire, Batch, Beat, Completion, Directive, Hello, Lease, LeaseOrder, LeaseOutcome, Release,
     Welcome, WireError,
@@ -14,9 +13,13 @@ use proto::convert::{
 use proto::ids::{FencingToken, JobId, Session};
 use proto::v1;
 use proto::v1::farm_client::FarmClient;
+use proto::{DOOR_TRAILER, MAX_MESSAGE_BYTES};
 use thiserror::Error;
+use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Response, Status};
+
+use crate::door::{Badge, Door, DoorError};
 
 /// How long a connection may take to come about.
 pub const CONNECT_DEADLINE: Duration = Duration::from_secs(5);
@@ -40,15 +43,30 @@ pub const RETRY_AFTER_TRAILER: &str = "retry-after-ms";
 /// The connection to one coordinator; clones share it. It connects at the first call, and again when it broke.
 #[derive(Clone, Debug)]
 pub struct Client {
-    farm: FarmClient<Channel>,
+    endpoint: Endpoint,
+    badge: Badge,
+    farm: FarmClient<InterceptedService<Channel, Badge>>,
 }
 
 /// Why a coordinator's address cannot be used.
 #[derive(Debug, Error)]
-#[error("coordinator address {address:?}, expected something like http://127.0.0.1:7400")]
-pub struct AddressError {
-    address: String,
-    source: tonic::transport::Error,
+pub enum AddressError {
+    /// It does not read as one.
+    #[error("coordinator address {address:?}, expected something like https://coordinator.example:7400")]
+    Address {
+        /// As it was given.
+        address: String,
+        /// What is wrong with it.
+        source: tonic::transport::Error,
+    },
+    /// A token or a certificate would go over the network in the clear, or to nobody known.
+    #[error(
+        "coordinator address {0:?} has no TLS: a token or certificate is for https:// (or for this machine)"
+    )]
+    Plain(String),
+    /// What is to be shown at the door.
+    #[error(transparent)]
+    Door(#[from] DoorError),
 }
 
 /// Why a call had no answer that can be used.
@@ -69,6 +87,9 @@ pub enum CallError {
     /// The coordinator, its database or the way there is gone, or too slow.
     #[error("the coordinator cannot be reached: {0}")]
     Away(String),
+    /// The door is shut to this worker's token.
+    #[error("the coordinator's door is shut: {0}")]
+    Shut(String),
     /// The coordinator takes no worker of this version or engine.
     #[error("the coordinator does not take this worker: {0}")]
     Unfit(String),
@@ -90,7 +111,7 @@ impl CallError {
     pub fn is_retryable(&self) -> bool {
         matches!(
             self,
-            CallError::NoSession(_) | CallError::Busy { .. } | CallError::Away(_)
+            CallError::NoSession(_) | CallError::Busy { .. } | CallError::Away(_) | CallError::Shut(_)
         )
     }
 
@@ -106,6 +127,9 @@ impl CallError {
 impl From<Status> for CallError {
     fn from(status: Status) -> CallError {
         let message = status.message().to_owned();
+        if status.metadata().contains_key(DOOR_TRAILER) {
+            return CallError::Shut(message);
+        }
         match status.code() {
             Code::Unauthenticated => CallError::NoSession(message),
             Code::ResourceExhausted => CallError::Busy {
@@ -163,22 +187,50 @@ impl Client {
     /// A connection to this address, not made until it is needed.
     ///
     /// # Errors
-    /// When the address is none.
-    pub fn new(address: &str) -> Result<Client, AddressError> {
-        let endpoint = Endpoint::from_shared(address.to_owned())
-            .map_err(|source| AddressError {
-                address: address.to_owned(),
-                source,
-            })?
+    /// When the address is none, or what is to be shown at the door cannot be read.
+    pub fn new(address: &str, door: &Door) -> Result<Client, AddressError> {
+        let refused = |source| AddressError::Address {
+            address: address.to_owned(),
+            source,
+        };
+        let mut endpoint = Endpoint::from_shared(address.to_owned())
+            .map_err(refused)?
             .connect_timeout(CONNECT_DEADLINE)
             .tcp_nodelay(true)
             .http2_keep_alive_interval(KEEP_ALIVE_INTERVAL)
             .keep_alive_timeout(KEEP_ALIVE_DEADLINE)
             .keep_alive_while_idle(true);
-        let farm = FarmClient::new(endpoint.connect_lazy())
+        if endpoint.uri().scheme_str() == Some("https") {
+            endpoint = endpoint.tls_config(door.tls()?).map_err(refused)?;
+        } else if door.certificate.is_some()
+            || (door.token.is_some() && !is_this_machine(endpoint.uri().host()))
+        {
+            return Err(AddressError::Plain(address.to_owned()));
+        }
+        let badge = Badge::read(door.token.clone())?;
+        Ok(Client::over(endpoint, badge))
+    }
+
+    fn over(endpoint: Endpoint, badge: Badge) -> Client {
+        let farm = FarmClient::with_interceptor(endpoint.connect_lazy(), badge.clone())
             .max_decoding_message_size(MAX_MESSAGE_BYTES)
             .max_encoding_message_size(MAX_MESSAGE_BYTES);
-        Ok(Client { farm })
+        Client {
+            endpoint,
+            badge,
+            farm,
+        }
+    }
+
+    /// Another connection to the same coordinator, served by the runtime that this is called in.
+    #[must_use]
+    pub fn another(&self) -> Client {
+        Client::over(self.endpoint.clone(), self.badge.clone())
+    }
+
+    /// Reads the token again. True: it is another one than before.
+    pub(crate) fn token_is_renewed(&self) -> bool {
+        self.badge.read_again().unwrap_or(false)
     }
 
     /// Names this process; gives a session.
@@ -302,6 +354,14 @@ where
             deadline.as_secs()
         ))),
     }
+}
+
+fn is_this_machine(host: Option<&str>) -> bool {
+    let host = host
+        .unwrap_or_default()
+        .trim_start_matches('[')
+        .trim_end_matches(']');
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 fn retry_after(status: &Status) -> Option<Duration> {

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 
+use crate::door::Door;
+
 /// The most threads a worker may search on.
 pub const MAX_THREADS: usize = 1_024;
 
@@ -17,8 +19,10 @@ pub const MAX_NAME_CHARS: usize = 100;
 /// The settings of a worker; [`check`](Config::check) is called by [`run`](crate::run()).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The coordinator's address, such as `http://127.0.0.1:7400`.
+    /// The coordinator's address, such as `https://coordinator.example:7400`.
     pub coordinator: String,
+    /// What it shows at the coordinator's door.
+    pub door: Door,
     /// A label, need not be unique; 1 to [`MAX_NAME_CHARS`] characters.
     pub name: String,
     /// Threads to search on; 0 stands for one for each processor.
@@ -33,6 +37,18 @@ pub struct Config {
     pub max_spool_bytes: u64,
     /// How long a worker that was told to leave may take to hand in what it has.
     pub drain_grace: Duration,
+    /// Where beats run.
+    pub beats: Beats,
+}
+
+/// Where beats run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Beats {
+    /// On a thread, a runtime and a connection of their own, which nothing else can hold up.
+    #[default]
+    OwnThread,
+    /// With everything else: for a worker inside a simulation, whose clock and network are the runtime's.
+    Shared,
 }
 
 impl Config {
@@ -40,12 +56,14 @@ impl Config {
     pub fn new(coordinator: impl Into<String>, name: impl Into<String>) -> Config {
         Config {
             coordinator: coordinator.into(),
+            door: Door::default(),
             name: name.into(),
             n_threads: 0,
             n_slots: 2,
             spool_dir: None,
             max_spool_bytes: 1024 * 1024 * 1024,
             drain_grace: Duration::from_secs(30),
+            beats: Beats::default(),
         }
     }
 

@@ -12,7 +12,7 @@ use proto::convert::{Acquire, Directive, JobKind, Lease, Release, ReleaseReason}
 use proto::ids::{Incarnation, RequestId};
 use thiserror::Error;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 use uuid::Uuid;
@@ -20,7 +20,7 @@ use uuid::Uuid;
 use crate::backoff::Backoff;
 use crate::client::{Acquired, AddressError, CallError, Client, UnreadableLease};
 use crate::clock::{self, Moment};
-use crate::config::{Config, ConfigError};
+use crate::config::{Beats, Config, ConfigError};
 use crate::holder::{self, Tools};
 use crate::leases::{Held, Roster, Verdict};
 use crate::link::{self, Link};
@@ -46,6 +46,8 @@ const MIN_ACQUIRE_INTERVAL: Duration = Duration::from_secs(1);
 /// How a worker is told to leave.
 #[derive(Clone, Debug, Default)]
 pub struct Shutdown {
+    /// Cancelled: finish the jobs that are held, take no more, then as `drain`.
+    pub finish: CancellationToken,
     /// Cancelled: stop searching, hand in, release, say goodbye, within the drain grace.
     pub drain: CancellationToken,
     /// Cancelled: return at once. What is unsent stays in the spool, leases expire by themselves.
@@ -100,7 +102,7 @@ pub async fn run(
 ) -> Result<Departure, WorkerError> {
     config.check()?;
     let reporter = Reporter::new(progress);
-    let client = Client::new(&config.coordinator)?;
+    let client = Client::new(&config.coordinator, &config.door)?;
     let (spool, left) = Spool::open(config.spool_dir.clone(), config.max_spool_bytes)?;
     let pool = Arc::new(SearchPool::start(config.threads())?);
     let digest = tokio::task::spawn_blocking(self_test::run)
@@ -139,13 +141,15 @@ pub async fn run(
         tools.reporter.clone(),
         tools.abandoned.clone(),
     ));
-    let resending = tokio::spawn(send_left(tools.uploads.clone(), left));
+    let left = tokio::spawn(send_left(tools.uploads.clone(), left));
     let mut driver = Driver {
         directive: watch::Sender::new(tools.link.welcome().directive),
         roster: Arc::default(),
         slots: Arc::new(Semaphore::new(config.n_slots as usize)),
         room: Arc::new(Semaphore::new(1)),
         holders: JoinSet::new(),
+        left,
+        beats: config.beats,
         n_taken: 0,
         incarnation,
         backoff,
@@ -153,8 +157,10 @@ pub async fn run(
         tools,
     };
     let departure = driver.work(config.drain_grace).await;
-    resending.abort();
-    let _ = tokio::join!(resending, uploading);
+    driver.left.abort();
+    // The entrance closes with the driver, and the uploads end with it.
+    drop(driver);
+    let _ = uploading.await;
     Ok(departure)
 }
 
@@ -165,9 +171,13 @@ async fn send_left(uploads: Uploads, left: Vec<proto::convert::Batch>) {
             "sending what an earlier process left in the spool"
         );
     }
+    let mut waiting = Vec::new();
     for batch in left {
-        // Whoever waits for the acknowledgement died with that process.
-        drop(uploads.send_again(batch).await);
+        waiting.push(uploads.send_again(batch).await);
+    }
+    for acknowledged in waiting {
+        // An error is the end of the uploads: what was not sent stays where it is.
+        let _ = acknowledged.await;
     }
 }
 
@@ -180,6 +190,9 @@ struct Driver {
     /// One permit: taken by a job until its last shard has begun.
     room: Arc<Semaphore>,
     holders: JoinSet<()>,
+    /// Sends what an earlier process left in the spool.
+    left: JoinHandle<()>,
+    beats: Beats,
     n_taken: u32,
     incarnation: Uuid,
     backoff: Backoff,
@@ -187,8 +200,16 @@ struct Driver {
 }
 
 impl Shutdown {
-    /// Waits until either is cancelled.
+    /// Waits until any is cancelled.
     pub async fn told(&self) {
+        tokio::select! {
+            () = self.finish.cancelled() => {}
+            () = self.told_to_release() => {}
+        }
+    }
+
+    /// Waits until jobs are not to be finished any more.
+    pub async fn told_to_release(&self) {
         tokio::select! {
             () = self.drain.cancelled() => {}
             () = self.stop.cancelled() => {}
@@ -199,12 +220,13 @@ impl Shutdown {
 impl Driver {
     async fn work(&mut self, drain_grace: Duration) -> Departure {
         let jitter = Stream::new("beat", self.incarnation.as_u64_pair().1, 0);
-        let beating = tokio::spawn(heartbeat::beat(
+        let beating = heartbeat::start(
+            self.beats,
             Arc::clone(&self.tools.link),
             Arc::clone(&self.roster),
             self.directive.clone(),
             jitter,
-        ));
+        );
         let mut directives = self.directive.subscribe();
         let departure = loop {
             let shutdown = self.shutdown.clone();
@@ -217,7 +239,7 @@ impl Driver {
         };
         info!(?departure, "leaving");
         self.leave(departure, drain_grace).await;
-        beating.abort();
+        drop(beating);
         departure
     }
 
@@ -322,18 +344,28 @@ impl Driver {
         });
     }
 
-    /// Ends the jobs, hands in what they found, says goodbye; all within the grace.
+    /// Ends the jobs, hands in what they and earlier processes found, says goodbye; all within the grace.
     async fn leave(&mut self, departure: Departure, drain_grace: Duration) {
         let shutdown = self.shutdown.clone();
-        if departure == Departure::Drained {
+        if departure == Departure::Drained || (departure == Departure::Told && shutdown.finish.is_cancelled())
+        {
+            let mut directives = self.directive.subscribe();
+            let stopped =
+                directives.wait_for(|directive| matches!(directive, Directive::Stop | Directive::Upgrade));
             tokio::select! {
                 () = join_all(&mut self.holders) => {}
-                () = shutdown.told() => {}
+                () = shutdown.told_to_release() => {}
+                _ = stopped => {}
             }
         }
         self.roster.decree(Verdict::Leave);
+        let handed_in = async {
+            join_all(&mut self.holders).await;
+            // It was told of before, if it broke.
+            let _ = (&mut self.left).await;
+        };
         tokio::select! {
-            () = join_all(&mut self.holders) => {}
+            () = handed_in => {}
             () = clock::sleep(drain_grace) => warn!("the drain took too long"),
             () = shutdown.stop.cancelled() => {}
         }

@@ -1,28 +1,74 @@
 //! The beat: tells the coordinator at intervals that this worker lives and how far its jobs are, and hears what to do.
 //!
-//! It runs on a task of its own and touches no search thread: a beat is never late because a cluster is large. A beat
-//! that fails is not repeated; the next one says the same and more.
+//! It runs on a thread, a runtime and a connection of its own: a beat is never late because a cluster is large, a disk is
+//! slow or a batch fills the connection. A beat that fails is not repeated; the next one says the same and more.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use board::stream::Stream;
 use proto::convert::{Beat, Directive, LeaseAction, LeaseBeat};
 use proto::ids::{FencingToken, JobId};
 use tokio::sync::watch;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use tracing::{debug, info, warn};
 
-use crate::client::{CallError, Orders};
+use crate::client::{CallError, Client, Orders};
 use crate::clock::{self, Moment};
+use crate::config::Beats;
 use crate::leases::{Held, Roster, Verdict};
 use crate::link::Link;
 
 /// Beats come this many percent early or late, so that workers started together do not beat together.
 const JITTER_PERCENT: u32 = 20;
 
+/// Starts to beat, for as long as the returned guard lives.
+pub fn start(
+    beats: Beats,
+    link: Arc<Link>,
+    roster: Arc<Roster>,
+    directive: watch::Sender<Directive>,
+    jitter: Stream,
+) -> DropGuard {
+    let ended = CancellationToken::new();
+    let until = ended.clone();
+    let ended = ended.drop_guard();
+    if beats == Beats::OwnThread {
+        let (their_link, their_roster) = (Arc::clone(&link), Arc::clone(&roster));
+        let (their_directive, their_jitter, until) = (directive.clone(), jitter.clone(), until.clone());
+        let beating = thread::Builder::new().name("beat".to_owned()).spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            match runtime {
+                Ok(runtime) => runtime.block_on(async {
+                    let client = their_link.another_client();
+                    tokio::select! {
+                        () = beat(client, their_link, their_roster, their_directive, their_jitter) => {}
+                        () = until.cancelled() => {}
+                    }
+                }),
+                Err(error) => warn!(%error, "no runtime for the beats: the leases will be lost"),
+            }
+        });
+        match beating {
+            Ok(_detached) => return ended,
+            Err(error) => warn!(%error, "no thread for the beats: they share the runtime"),
+        }
+    }
+    tokio::spawn(async move {
+        let client = link.another_client();
+        tokio::select! {
+            () = beat(client, link, roster, directive, jitter) => {}
+            () = until.cancelled() => {}
+        }
+    });
+    ended
+}
+
 /// Beats until it is dropped.
 pub async fn beat(
+    client: Client,
     link: Arc<Link>,
     roster: Arc<Roster>,
     directive: watch::Sender<Directive>,
@@ -35,7 +81,7 @@ pub async fn beat(
     loop {
         clock::sleep(around(link.beat_interval(), &mut jitter)).await;
         let asked_at = clock::now();
-        match pulse.beat_once(&link, &roster, asked_at).await {
+        match pulse.beat_once(&client, &link, &roster, asked_at).await {
             Ok(orders) => obey(&orders, &roster, asked_at, &directive),
             // The fence watches the leases meanwhile: a coordinator that stays away costs them by itself.
             Err(error) => warn!(%error, "beat failed"),
@@ -51,14 +97,20 @@ struct Pulse {
 }
 
 impl Pulse {
-    async fn beat_once(&mut self, link: &Link, roster: &Roster, now: Moment) -> Result<Orders, CallError> {
+    async fn beat_once(
+        &mut self,
+        client: &Client,
+        link: &Link,
+        roster: &Roster,
+        now: Moment,
+    ) -> Result<Orders, CallError> {
         self.seq += 1;
         let all = roster.all();
         let leases: Vec<LeaseBeat> = all.iter().map(|held| self.describe(held, now)).collect();
         self.last
             .retain(|&(job, token), _| roster.get(job, token).is_some());
         let seq = self.seq;
-        link.call(|client, session| {
+        link.call_over(client, |client, session| {
             let beat = Beat {
                 session,
                 seq,

@@ -22,6 +22,7 @@ pub mod backoff;
 pub mod client;
 pub mod clock;
 pub mod config;
+pub mod door;
 pub mod driver;
 pub mod heartbeat;
 pub mod holder;

@@ -59,7 +59,7 @@ impl Link {
             };
             match answer {
                 Ok(welcome) => {
-                    info!(session = %welcome.session, "the coordinator took this worker");
+                    tell(&welcome);
                     let welcome = Mutex::new(welcome);
                     return Ok(Some(Link {
                         client,
@@ -68,7 +68,8 @@ impl Link {
                         renewing: tokio::sync::Mutex::new(()),
                     }));
                 }
-                Err(error) if error.is_retryable() => {
+                // A token that was good before may be renewed meanwhile; one that never was is a mistake to be told.
+                Err(error) if error.is_retryable() && !matches!(error, CallError::Shut(_)) => {
                     let delay = backoff.next(error.retry_after());
                     warn!(%error, delay_ms = delay.as_millis(), "no hello yet, trying again");
                     tokio::select! {
@@ -99,7 +100,8 @@ impl Link {
         self.welcome().beat_interval
     }
 
-    /// Makes a call with the session; if the coordinator has forgotten it, says hello and makes the call once more.
+    /// Makes a call with the session; if the coordinator has forgotten it, says hello and makes the call once more. If
+    /// the door is shut, the token is read again and, if it is another one, the call made once more.
     ///
     /// # Errors
     /// Whatever the call, or the hello, ended with.
@@ -107,12 +109,31 @@ impl Link {
     where
         F: Future<Output = Result<T, CallError>>,
     {
+        self.call_over(&self.client, make).await
+    }
+
+    /// The same over another connection.
+    ///
+    /// # Errors
+    /// Whatever the call, or the hello, ended with.
+    pub async fn call_over<T, F>(
+        &self,
+        client: &Client,
+        make: impl Fn(Client, Session) -> F,
+    ) -> Result<T, CallError>
+    where
+        F: Future<Output = Result<T, CallError>>,
+    {
         let session = self.session();
-        match make(self.client.clone(), session).await {
+        match make(client.clone(), session).await {
             Err(CallError::NoSession(message)) => {
                 warn!(message, "the coordinator forgot this session, saying hello again");
-                self.renew(session).await?;
-                make(self.client.clone(), self.session()).await
+                self.renew(client, session).await?;
+                make(client.clone(), self.session()).await
+            }
+            Err(CallError::Shut(_)) if client.token_is_renewed() => {
+                info!("the door was shut to the token, and there is a new one");
+                make(client.clone(), self.session()).await
             }
             answer => answer,
         }
@@ -136,17 +157,45 @@ impl Link {
                 })
                 .await
             }
+            Err(CallError::Shut(_)) if self.client.token_is_renewed() => {
+                self.client.submit_boards(batch).await
+            }
             answer => answer,
         }
     }
 
-    async fn renew(&self, forgotten: Session) -> Result<(), CallError> {
+    /// Another connection to the coordinator, served by the runtime that this is called in.
+    pub(crate) fn another_client(&self) -> Client {
+        self.client.another()
+    }
+
+    async fn renew(&self, client: &Client, forgotten: Session) -> Result<(), CallError> {
         let _only_one = self.renewing.lock().await;
         if self.session() != forgotten {
             return Ok(());
         }
-        let welcome = self.client.hello(self.hello.clone()).await?;
+        let welcome = client.hello(self.hello.clone()).await?;
+        tell(&welcome);
         *self.welcome.lock().unwrap_or_else(PoisonError::into_inner) = welcome;
         Ok(())
+    }
+}
+
+/// What people should know of the coordinator's answer.
+fn tell(welcome: &Welcome) {
+    info!(directive = %welcome.directive, "the coordinator took this worker");
+    if let Some(refusal) = &welcome.refusal {
+        warn!(
+            refusal,
+            "nothing is leased to this program; what it found is handed in"
+        );
+    }
+    let versions = &welcome.versions;
+    if !versions.next.is_empty() {
+        let days_left = versions.deadline.map(|left| left.as_secs() / 86_400);
+        warn!(
+            next = versions.next,
+            days_left, "this farm will ask for another version"
+        );
     }
 }

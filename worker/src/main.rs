@@ -6,17 +6,22 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tracing::{error, info, warn};
 use tracing_subscriber::EnvFilter;
+use worker::door::{Door, TokenSource};
 use worker::{Config, Departure, Progress, Shutdown};
 
 /// Take jobs from a Parforce coordinator, search on every core, report what is found.
 ///
-/// Runs until it is told to leave. SIGTERM or Ctrl-C: stop searching, hand in what was found, give the jobs back; a
-/// second one: leave at once (what was not handed in stays in the spool and is sent at the next start).
+/// Runs until it is told to leave. SIGTERM or Ctrl-C: stop searching, hand in what was found, give the jobs back (with
+/// --drain finish: finish them first, a second signal then gives them back); one more: leave at once (what was not handed
+/// in stays in the spool and is sent at the next start).
+///
+/// Off this machine the coordinator asks for TLS and a token: --coordinator https://.., --token-file, and --tls-ca unless
+/// its certificate comes from a public authority.
 ///
 /// Exit status: 0 told to leave, or drained by the coordinator; 1 it could not start; 2 usage; 3 the coordinator wants a
 /// newer program
@@ -31,6 +36,30 @@ struct Arguments {
         value_name = "URL"
     )]
     coordinator: String,
+    /// File that holds this worker's token (parforce token create NAME --role worker); read again when it is renewed
+    #[arg(long, env = "PARFORCE_TOKEN_FILE", value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// The token itself; a file is better, since arguments can be seen by others
+    #[arg(
+        long,
+        env = "PARFORCE_TOKEN",
+        hide = true,
+        hide_env_values = true,
+        conflicts_with = "token_file"
+    )]
+    token: Option<String>,
+    /// Authority that the coordinator's certificate must come from (PEM) [default: the public ones]
+    #[arg(long, env = "PARFORCE_TLS_CA", value_name = "FILE")]
+    tls_ca: Option<PathBuf>,
+    /// The name that the coordinator's certificate is for [default: the one in its address]
+    #[arg(long, env = "PARFORCE_TLS_NAME", value_name = "NAME")]
+    tls_name: Option<String>,
+    /// This worker's own certificate (PEM), where the coordinator asks for one
+    #[arg(long, env = "PARFORCE_TLS_CERT", value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// Its key (PEM)
+    #[arg(long, env = "PARFORCE_TLS_KEY", value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
     /// A label for people, need not be unique [default: the host's name]
     #[arg(long, env = "PARFORCE_WORKER_NAME")]
     name: Option<String>,
@@ -51,12 +80,23 @@ struct Arguments {
     /// The most MiB in the spool; a full one stops the search
     #[arg(long, env = "PARFORCE_SPOOL_MIB", default_value_t = 1024, value_name = "MIB")]
     spool_mib: u64,
+    /// What the first signal to leave does with the jobs that are held
+    #[arg(long, env = "PARFORCE_DRAIN", value_enum, default_value_t = Drain::Release)]
+    drain: Drain,
     /// The most seconds to spend on leaving
     #[arg(long, env = "PARFORCE_DRAIN_GRACE_S", default_value_t = 30, value_name = "S")]
     drain_grace_s: u64,
     /// What to log, such as info or worker=debug
     #[arg(long, env = "PARFORCE_LOG", default_value = "info", value_name = "FILTER")]
     log: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Drain {
+    /// They are given back at once; others begin them again
+    Release,
+    /// They are finished; nothing new is taken
+    Finish,
 }
 
 fn main() -> ExitCode {
@@ -78,15 +118,16 @@ fn start(arguments: Arguments) -> anyhow::Result<Departure> {
         .enable_all()
         .build()
         .context("cannot start the async runtime")?;
-    let departure = runtime.block_on(work(config_of(arguments)));
+    let drain = arguments.drain;
+    let departure = runtime.block_on(work(config_of(arguments), drain));
     // A blocking write that hangs on a dead disk must not keep the process.
     runtime.shutdown_timeout(Duration::from_secs(1));
     departure
 }
 
-async fn work(config: Config) -> anyhow::Result<Departure> {
+async fn work(config: Config, drain: Drain) -> anyhow::Result<Departure> {
     let shutdown = Shutdown::default();
-    let listening = tokio::spawn(listen(shutdown.clone())?);
+    let listening = tokio::spawn(listen(shutdown.clone(), drain)?);
     let (progress, _) = watch::channel(Progress::default());
     let mut totals = progress.subscribe();
     let departure = worker::run(config, shutdown, progress).await?;
@@ -102,15 +143,18 @@ async fn work(config: Config) -> anyhow::Result<Departure> {
     Ok(departure)
 }
 
-/// What becomes of SIGTERM and SIGINT: the first drains, the second stops.
-fn listen(shutdown: Shutdown) -> anyhow::Result<impl Future<Output = ()>> {
+/// What becomes of SIGTERM and SIGINT: each is answered more harshly than the one before.
+fn listen(shutdown: Shutdown, drain: Drain) -> anyhow::Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen to SIGTERM")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen to SIGINT")?;
     Ok(async move {
-        for (token, doing) in [
-            (&shutdown.drain, "draining; again to stop at once"),
+        let answers = [
+            (&shutdown.finish, "finishing what is held; again to give it back"),
+            (&shutdown.drain, "giving back what is held; again to stop at once"),
             (&shutdown.stop, "stopping at once"),
-        ] {
+        ];
+        let first = usize::from(drain == Drain::Release);
+        for (token, doing) in answers.into_iter().skip(first) {
             tokio::select! {
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}
@@ -122,7 +166,14 @@ fn listen(shutdown: Shutdown) -> anyhow::Result<impl Future<Output = ()>> {
 }
 
 fn config_of(arguments: Arguments) -> Config {
+    let token = arguments.token_file.map(TokenSource::File);
     Config {
+        door: Door {
+            token: token.or(arguments.token.map(TokenSource::Given)),
+            ca: arguments.tls_ca,
+            certificate: arguments.tls_cert.zip(arguments.tls_key),
+            server_name: arguments.tls_name,
+        },
         n_threads: arguments.threads,
         n_slots: arguments.slots,
         spool_dir: Some(arguments.spool_dir),

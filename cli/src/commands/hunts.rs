@@ -49,6 +49,8 @@ enum Action {
     Cancel(Which),
     /// Let a hunt get workers before those of lower priority
     Priority(Priority),
+    /// Give a hunt another share of the cores, against the other hunts of its priority
+    Weight(Weight),
 }
 
 #[derive(Debug, clap::Args)]
@@ -66,6 +68,15 @@ struct Priority {
     /// Higher goes first; 0 is usual
     #[arg(allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-1000..=1000))]
     priority: i32,
+}
+
+#[derive(Debug, clap::Args)]
+struct Weight {
+    #[command(flatten)]
+    which: Which,
+    /// Its share of the cores, against the other hunts of its priority; 1 is usual
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
+    weight: u16,
 }
 
 #[derive(Debug, clap::Args)]
@@ -129,6 +140,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Some(Action::Resume(which)) => act(which, "resumed", async |store, id| store.resume_hunt(id).await),
         Some(Action::Priority(Priority { which, priority })) => act(which, "changed", async |store, id| {
             store.set_priority(id, *priority).await
+        }),
+        Some(Action::Weight(Weight { which, weight })) => act(which, "changed", async |store, id| {
+            store.set_weight(id, *weight).await
         }),
         Some(Action::Cancel(which)) => act(which, "cancelled", async |store, id| store.cancel_hunt(id).await),
     }

@@ -33,6 +33,8 @@ pub(crate) mod siren;
 pub(crate) mod solve;
 pub(crate) mod sql;
 pub(crate) mod stats;
+pub(crate) mod tls;
+pub(crate) mod token;
 pub(crate) mod top;
 pub(crate) mod workers;
 

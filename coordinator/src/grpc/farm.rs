@@ -2,22 +2,25 @@
 
 use std::sync::Arc;
 
-use board::ENGINE;
-use proto::convert::{Acquire, Batch, Beat, Completion, Directive, Hello, LeaseOutcome, Release, Welcome};
-use proto::ids::Session;
+use proto::convert::{
+    Acquire, Batch, Beat, Completion, Directive, Hello, LeaseAction, LeaseOutcome, Release, Welcome,
+    WireError,
+};
+use proto::ids::{FencingToken, JobId, Session};
 use proto::v1::farm_server::Farm;
 use proto::{MAX_BOARDS_PER_BATCH, PROTOCOL, v1};
 use tonic::{Request, Response, Status};
-use tracing::info;
+use tracing::{info, warn};
 use uuid::Uuid;
 
 use super::CallError;
 use crate::Shared;
+use crate::doors::Caller;
 use crate::jams;
 use crate::jobs::grant;
 use crate::measures;
-use crate::store::{EventKind, EventToWrite, WorkerStanding};
-use crate::submit::submit;
+use crate::store::{EventKind, EventToWrite, StoreError, WorkerStanding};
+use crate::submit::{SubmitError, submit};
 
 /// The workers' service.
 #[derive(Clone, Debug)]
@@ -39,7 +42,49 @@ impl FarmService {
             .ok_or(CallError::NoSession)
     }
 
-    async fn join(&self, hello: Hello) -> Result<Welcome, CallError> {
+    /// The call's message as a type. Who sends what breaks the contract is struck for it, if it is known who that is.
+    async fn read<W, T>(&self, wire: W) -> Result<T, CallError>
+    where
+        W: Signed,
+        T: TryFrom<W, Error = WireError>,
+    {
+        let session = Session::parse(wire.session());
+        match T::try_from(wire) {
+            Ok(message) => Ok(message),
+            Err(error) => {
+                // A word that only a newer program knows is no offence.
+                let is_offence = !matches!(error, WireError::UnknownValue { .. } | WireError::UnknownKind);
+                if let (Ok(session), true) = (session, is_offence) {
+                    self.strike(session, &format!("a message that breaks the contract: {error}"))
+                        .await?;
+                }
+                Err(error.into())
+            }
+        }
+    }
+
+    async fn strike(&self, session: Session, reason: &str) -> Result<(), CallError> {
+        let shared = &self.shared;
+        if shared
+            .store
+            .strike_session(session, reason, shared.config.max_strikes)
+            .await?
+        {
+            warn!(reason, "a worker was struck");
+        }
+        Ok(())
+    }
+
+    /// Strikes who names a lease that was granted to another worker.
+    async fn strike_thief(&self, session: Session, job: JobId, token: FencingToken) -> Result<(), CallError> {
+        if self.shared.store.is_anothers_lease(session, job, token).await? {
+            let reason = format!("it named lease {token} of job {job}, which is another worker's");
+            self.strike(session, &reason).await?;
+        }
+        Ok(())
+    }
+
+    async fn join(&self, hello: Hello, credential: Option<&str>) -> Result<Welcome, CallError> {
         if !hello.protocol.contains(&PROTOCOL) {
             return Err(CallError::Outdated(format!(
                 "this coordinator speaks protocol {PROTOCOL}, the worker {} to {}",
@@ -47,21 +92,24 @@ impl FarmService {
                 hello.protocol.end()
             )));
         }
-        if hello.engine != ENGINE {
-            let told = format!(
-                "this coordinator's engine is {ENGINE}, the worker's {}: install one version",
-                hello.engine
-            );
-            return Err(CallError::Outdated(told));
-        }
         let shared = &self.shared;
         let (standing, is_new) = shared
             .store
-            .join(&hello, PROTOCOL, Session::new(Uuid::new_v4()))
-            .await?;
+            .join_as(&hello, credential, PROTOCOL, Session::new(Uuid::new_v4()))
+            .await?
+            .ok_or(CallError::Impostor)?;
+        let refusal = shared.gate.refusal(&standing);
         if is_new {
-            info!(worker = standing.name, worker.incarnation = %hello.incarnation, "worker joined");
+            info!(
+                worker = standing.name,
+                worker.incarnation = %hello.incarnation,
+                refusal,
+                "worker joined"
+            );
             let detail = format!("{} threads, {}", hello.n_threads, hello.program_version);
+            let detail = refusal
+                .as_ref()
+                .map_or(detail.clone(), |refusal| format!("{detail}: {refusal}"));
             self.note(&standing, EventKind::WorkerJoined, &detail).await?;
         }
         Ok(Welcome {
@@ -70,8 +118,55 @@ impl FarmService {
             lease_ttl: shared.config.lease_ttl,
             beat_interval: shared.config.beat_interval,
             max_boards_per_batch: MAX_BOARDS_PER_BATCH,
-            directive: directive(&standing),
+            versions: shared.gate.versions(),
+            directive: directive(&standing, refusal.as_deref()),
+            refusal,
         })
+    }
+
+    /// Ends a job, and has what was claimed looked at.
+    async fn complete(&self, claim: &Completion) -> Result<LeaseOutcome, CallError> {
+        let shared = &self.shared;
+        if let Some(fault) = shared.store.fault_of_claim(claim).await? {
+            // It takes no second run to see that this is no result: the job goes to somebody else.
+            let (max_failures, max_strikes) = (shared.config.max_failures, shared.config.max_strikes);
+            shared
+                .store
+                .refuse_claim(claim, &fault, max_failures, max_strikes)
+                .await?;
+            shared.work.notify_waiters();
+            return Ok(LeaseOutcome::Lost);
+        }
+        let limits = (shared.config.max_failures, shared.config.max_strikes);
+        // What jobs of other kinds claim is held against what was handed in, or measured again, there.
+        let outcome = match jams::complete(&shared.store, &shared.prover, limits, claim).await? {
+            Some(outcome) => outcome,
+            None if claim.measures.is_some() => {
+                measures::complete(&shared.store, &shared.prover, &shared.config, claim).await?
+            }
+            None => shared.store.complete(claim).await?,
+        };
+        if outcome == LeaseOutcome::Lost {
+            shared.work.notify_waiters();
+            self.strike_thief(claim.session, claim.job, claim.token).await?;
+            return Ok(outcome);
+        }
+        // The claim is taken; what follows is done again by the reaper if it is not done now.
+        if let Err(error) = self.look_at(claim.job).await {
+            warn!(%error, job.id = %claim.job, "the claim is not looked at yet");
+        }
+        Ok(outcome)
+    }
+
+    async fn look_at(&self, job: JobId) -> Result<(), StoreError> {
+        let shared = &self.shared;
+        shared.store.settle(job, shared.config.max_strikes).await?;
+        let lot = shared.prover.chance(&Uuid::new_v4());
+        shared
+            .store
+            .sample_audit(job, &shared.config.auditing, lot)
+            .await?;
+        Ok(())
     }
 
     async fn note(&self, worker: &WorkerStanding, kind: EventKind, detail: &str) -> Result<(), CallError> {
@@ -97,28 +192,61 @@ impl FarmService {
     }
 }
 
-/// What a worker hears. One that is quarantined may hand in what it has, and take nothing.
-fn directive(standing: &WorkerStanding) -> Directive {
+/// What a worker hears. One that is quarantined may hand in what it has, and take nothing; one that may not search
+/// (`refusal`) is to make room for another program.
+fn directive(standing: &WorkerStanding, refusal: Option<&str>) -> Directive {
     match standing.directive {
+        Directive::Stop => Directive::Stop,
+        _ if refusal.is_some() => Directive::Upgrade,
         Directive::Run if standing.is_quarantined => Directive::Drain,
         directive => directive,
     }
 }
 
+/// Messages that name a session.
+trait Signed {
+    fn session(&self) -> &str;
+}
+
+macro_rules! signed {
+    ($($message:ident),+) => {
+        $(impl Signed for v1::$message {
+            fn session(&self) -> &str {
+                &self.session
+            }
+        })+
+    };
+}
+
+signed!(
+    AcquireRequest,
+    HeartbeatRequest,
+    SubmitBoardsRequest,
+    CompleteJobRequest,
+    ReleaseJobRequest
+);
+
 #[tonic::async_trait]
 impl Farm for FarmService {
     async fn hello(&self, request: Request<v1::HelloRequest>) -> Result<Response<v1::HelloResponse>, Status> {
+        let credential = Caller::of(&request).map(|caller| caller.name.clone());
         let hello = Hello::try_from(request.into_inner()).map_err(CallError::from)?;
-        Ok(Response::new(self.join(hello).await?.into()))
+        Ok(Response::new(
+            self.join(hello, credential.as_deref()).await?.into(),
+        ))
     }
 
     async fn acquire(
         &self,
         request: Request<v1::AcquireRequest>,
     ) -> Result<Response<v1::AcquireResponse>, Status> {
-        let wish = Acquire::try_from(request.into_inner()).map_err(CallError::from)?;
+        let wish: Acquire = self.read(request.into_inner()).await?;
         let standing = self.standing(wish.session).await?;
-        let directive = directive(&standing);
+        let refusal = self.shared.gate.refusal(&standing);
+        let directive = directive(&standing, refusal.as_deref());
+        if let Some(refusal) = refusal {
+            return Err(CallError::Outdated(refusal).into());
+        }
         let leases = if directive == Directive::Run && !standing.is_gone {
             let shared = &self.shared;
             grant::acquire(
@@ -144,18 +272,24 @@ impl Farm for FarmService {
         &self,
         request: Request<v1::HeartbeatRequest>,
     ) -> Result<Response<v1::HeartbeatResponse>, Status> {
-        let beat = Beat::try_from(request.into_inner()).map_err(CallError::from)?;
-        let store = &self.shared.store;
+        let beat: Beat = self.read(request.into_inner()).await?;
+        let (store, config) = (&self.shared.store, &self.shared.config);
         let outcome = store
-            .beat(&beat, self.shared.config.lease_ttl)
+            .beat_watched(&beat, config.lease_ttl, config.stall_beats)
             .await
             .map_err(CallError::from)?;
         // Read after the beat: what it says about the worker is at least as new as the orders.
         let standing = self.standing(beat.session).await?;
+        for order in &outcome.orders {
+            if order.action == LeaseAction::Lost {
+                self.strike_thief(beat.session, order.job, order.token).await?;
+            }
+        }
+        let refusal = self.shared.gate.refusal(&standing);
         Ok(Response::new(v1::HeartbeatResponse {
             seq: beat.seq,
             leases: outcome.orders.into_iter().map(Into::into).collect(),
-            directive: directive(&standing).to_wire(),
+            directive: directive(&standing, refusal.as_deref()).to_wire(),
         }))
     }
 
@@ -163,14 +297,22 @@ impl Farm for FarmService {
         &self,
         request: Request<v1::SubmitBoardsRequest>,
     ) -> Result<Response<v1::SubmitBoardsResponse>, Status> {
-        let batch = Batch::try_from(request.into_inner()).map_err(CallError::from)?;
-        let session = batch.session;
         let shared = &self.shared;
+        // A worker that is sent away keeps its batch and comes again; one that waits here holds up the beats of others.
+        let Ok(_place) = shared.submitting.try_acquire() else {
+            let n_batches = shared.config.max_submits;
+            return Err(CallError::Full { n_batches }.into());
+        };
+        let batch: Batch = self.read(request.into_inner()).await?;
+        let (session, job, token) = (batch.session, batch.job, batch.token);
         match submit(&shared.store, &shared.prover, shared.config.max_strikes, batch).await {
             Ok(ack) => Ok(Response::new(ack.into())),
             Err(error) => {
                 // Of "no such lease" and "no such session" the worker must hear the second, to say hello again.
                 self.standing(session).await?;
+                if matches!(error, SubmitError::NoSuchLease { .. }) {
+                    self.strike_thief(session, job, token).await?;
+                }
                 Err(CallError::from(error).into())
             }
         }
@@ -180,26 +322,9 @@ impl Farm for FarmService {
         &self,
         request: Request<v1::CompleteJobRequest>,
     ) -> Result<Response<v1::CompleteJobResponse>, Status> {
-        let claim = Completion::try_from(request.into_inner()).map_err(CallError::from)?;
+        let claim: Completion = self.read(request.into_inner()).await?;
         self.standing(claim.session).await?;
-        let shared = &self.shared;
-        let config = &shared.config;
-        let limits = (config.max_failures, config.max_strikes);
-        let of_jams = jams::complete(&shared.store, &shared.prover, limits, &claim)
-            .await
-            .map_err(CallError::from)?;
-        let outcome = match of_jams {
-            Some(outcome) => outcome,
-            None if claim.measures.is_some() => {
-                let completed = measures::complete(&shared.store, &shared.prover, config, &claim).await;
-                completed.map_err(CallError::from)?
-            }
-            None => shared.store.complete(&claim).await.map_err(CallError::from)?,
-        };
-        if outcome == LeaseOutcome::Lost {
-            // A claim that was refused has put its job back.
-            shared.work.notify_waiters();
-        }
+        let outcome = self.complete(&claim).await?;
         Ok(Response::new(v1::CompleteJobResponse {
             outcome: outcome.to_wire(),
         }))
@@ -209,7 +334,7 @@ impl Farm for FarmService {
         &self,
         request: Request<v1::ReleaseJobRequest>,
     ) -> Result<Response<v1::ReleaseJobResponse>, Status> {
-        let release = Release::try_from(request.into_inner()).map_err(CallError::from)?;
+        let release: Release = self.read(request.into_inner()).await?;
         self.standing(release.session).await?;
         let shared = &self.shared;
         let outcome = shared
@@ -217,6 +342,10 @@ impl Farm for FarmService {
             .release(&release, shared.config.max_failures)
             .await
             .map_err(CallError::from)?;
+        if outcome == LeaseOutcome::Lost {
+            self.strike_thief(release.session, release.job, release.token)
+                .await?;
+        }
         shared.work.notify_waiters();
         Ok(Response::new(v1::ReleaseJobResponse {
             outcome: outcome.to_wire(),

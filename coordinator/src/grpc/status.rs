@@ -27,6 +27,15 @@ pub enum CallError {
     /// The worker is too old, or of another engine.
     #[error("{0}")]
     Outdated(String),
+    /// The incarnation is another worker's.
+    #[error("this incarnation belongs to another worker")]
+    Impostor,
+    /// Too much is on its way to the database.
+    #[error("{n_batches} batches are being stored, come again later")]
+    Full {
+        /// How many may be.
+        n_batches: usize,
+    },
     /// There is no such thing.
     #[error("there is no {what} {id}")]
     NotFound {
@@ -65,10 +74,10 @@ impl From<CallError> for Status {
             | CallError::CreateHunt(CreateHuntError::Engine { .. }) => {
                 Status::failed_precondition(error.to_string())
             }
-            CallError::Submit(SubmitError::NoSuchLease { .. }) => {
+            CallError::Impostor | CallError::Submit(SubmitError::NoSuchLease { .. }) => {
                 Status::permission_denied(error.to_string())
             }
-            CallError::Busy(_) | CallError::Submit(SubmitError::Busy(_)) => {
+            CallError::Full { .. } | CallError::Busy(_) | CallError::Submit(SubmitError::Busy(_)) => {
                 let mut status = Status::resource_exhausted(error.to_string());
                 status.metadata_mut().insert(
                     RETRY_AFTER_TRAILER,

@@ -11,8 +11,8 @@ use crate::config::Config;
 use crate::jobs::plan::top_up;
 use crate::store::{Store, StoreError};
 
-/// How often a waiting call looks again: another coordinator may have put work on the queue.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// How often a waiting call looks again by itself: word of new work may not have come (`jobs::word`).
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Grants leases, planning jobs for them if none wait. Empty: there was nothing to do, or the same request was answered
 /// before with leases that have ended since.

@@ -8,3 +8,4 @@ pub mod grant;
 pub mod plan;
 pub mod shares;
 pub mod size;
+pub(crate) mod word;

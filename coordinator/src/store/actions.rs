@@ -3,7 +3,7 @@
 use proto::convert::Directive;
 use proto::ids::{HuntId, JobId};
 
-use super::{EventKind, EventToWrite, Store, StoreError, text};
+use super::{EventKind, EventToWrite, Store, StoreError, Tx};
 
 /// What can be done to a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,35 +46,56 @@ impl Store {
         Ok(true)
     }
 
-    /// Does something to a worker. False: there is none of this number, or it is gone.
+    /// Gives a hunt another share of the cores, 1 to 1,000, against the other hunts of its priority. False: there is none
+    /// of this number, or it is over.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn set_weight(&self, id: HuntId, weight: u16) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let former = sqlx::query_scalar!(
+            r#"
+            UPDATE hunts SET weight = $2
+            FROM (SELECT id, weight FROM hunts WHERE id = $1 FOR NO KEY UPDATE) former
+            WHERE hunts.id = former.id AND hunts.state IN ('running', 'paused')
+            RETURNING former.weight AS "former!"
+            "#,
+            id.get(),
+            i16::try_from(weight.clamp(1, 1_000)).expect("at most a thousand"),
+        )
+        .fetch_optional(&mut *tx.tx)
+        .await?;
+        let Some(former) = former else { return Ok(false) };
+        let detail = format!("weight {former} to {weight}");
+        let event = EventToWrite {
+            hunt: Some(id),
+            ..EventToWrite::new(&self.actor, EventKind::HuntPriority, &detail)
+        };
+        tx.write_event(&event).await?;
+        tx.commit().await?;
+        Ok(true)
+    }
+
+    /// Does something to a worker. False: there is none of this number, or it is gone and would not hear of it.
     ///
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn act_on_worker(&self, id: i64, action: &WorkerAction) -> Result<bool, StoreError> {
         let mut tx = self.begin().await?;
-        let (directive, quarantine) = match action {
-            WorkerAction::Direct(directive) => (Some(directive.as_str()), None),
-            WorkerAction::Quarantine(reason) => (None, Some(text(reason, 1_000))),
-            WorkerAction::Trust => (None, None),
-        };
-        let done = sqlx::query!(
-            r#"
-            UPDATE workers SET directive = coalesce($2, directive),
-                quarantined_at = CASE WHEN $3::text IS NOT NULL THEN coalesce(quarantined_at, now())
-                    WHEN $4 THEN NULL ELSE quarantined_at END,
-                quarantine_reason = CASE WHEN $3 IS NOT NULL THEN $3 WHEN $4 THEN NULL ELSE quarantine_reason END,
-                strikes = CASE WHEN $4 THEN 0 ELSE strikes END
-            WHERE id = $1 AND gone_at IS NULL
-            "#,
+        let is_there = sqlx::query_scalar!(
+            r#"SELECT EXISTS (SELECT FROM workers WHERE id = $1 AND (gone_at IS NULL OR NOT $2)) AS "is_there!""#,
             id,
-            directive,
-            quarantine,
-            *action == WorkerAction::Trust,
+            matches!(action, WorkerAction::Direct(_)),
         )
-        .execute(&mut *tx.tx)
+        .fetch_one(&mut *tx.tx)
         .await?;
-        if done.rows_affected() == 0 {
+        if !is_there {
             return Ok(false);
+        }
+        match action {
+            WorkerAction::Direct(directive) => tx.direct(id, *directive).await?,
+            WorkerAction::Quarantine(reason) => tx.quarantine(id, reason).await?,
+            WorkerAction::Trust => tx.trust(id).await?,
         }
         let (kind, detail) = match action {
             WorkerAction::Direct(directive) => (EventKind::WorkerDirected, directive.as_str().to_owned()),
@@ -152,5 +173,18 @@ impl Store {
         .fetch_all(&self.pool)
         .await?;
         Ok(ids.into_iter().map(super::leases::job_id).collect())
+    }
+}
+
+impl Tx {
+    async fn direct(&mut self, worker_id: i64, directive: Directive) -> Result<(), StoreError> {
+        sqlx::query!(
+            "UPDATE workers SET directive = $2 WHERE id = $1",
+            worker_id,
+            directive.as_str()
+        )
+        .execute(&mut *self.tx)
+        .await?;
+        Ok(())
     }
 }

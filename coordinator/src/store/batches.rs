@@ -44,6 +44,10 @@ pub struct BatchToStore {
     pub best_par: Option<Par>,
     /// Boards that were refused.
     pub rejections: Vec<RejectionToStore>,
+    /// Of the boards, so many were believed without proof.
+    pub n_believed: u32,
+    /// Sum of the hashes of all its boards as they were sent, see [`board::tally::hash_board`]; `None`: an import.
+    pub board_sum: Option<u128>,
     /// What is held against the sender; `None`: nothing.
     pub strike: Option<String>,
     /// With so many strikes a worker is quarantined.
@@ -134,7 +138,8 @@ impl Store {
                 tx.note_strike(lease, reason, batch.max_strikes).await?;
             }
         }
-        tx.close_batch(batch_id, &ack).await?;
+        tx.close_batch(batch_id, &ack, batch.n_believed, batch.board_sum)
+            .await?;
         tx.commit().await?;
         // Not before the commit: a board that is remembered and not stored would be lost.
         let keys = batch
@@ -176,12 +181,23 @@ impl Tx {
         Ok(row.map(|row| row.id))
     }
 
-    pub(super) async fn close_batch(&mut self, batch_id: i64, ack: &Ack) -> Result<(), StoreError> {
+    pub(super) async fn close_batch(
+        &mut self,
+        batch_id: i64,
+        ack: &Ack,
+        n_believed: u32,
+        board_sum: Option<u128>,
+    ) -> Result<(), StoreError> {
         let done = sqlx::query!(
-            "UPDATE batches SET n_inserted = $2, n_duplicate = $3 WHERE id = $1",
+            r#"
+            UPDATE batches SET n_inserted = $2, n_duplicate = $3, n_believed = $4, board_sum = $5::text::numeric
+            WHERE id = $1
+            "#,
             batch_id,
             i32::try_from(ack.n_inserted).expect("a batch has at most 10,000 boards"),
             i32::try_from(ack.n_duplicate).expect("a batch has at most 10,000 boards"),
+            i32::try_from(n_believed).expect("a batch has at most 10,000 boards"),
+            board_sum.map(|sum| sum.to_string()),
         )
         .execute(&mut *self.tx)
         .await?;
@@ -270,13 +286,8 @@ impl Tx {
         reason: &str,
         max_strikes: u32,
     ) -> Result<(), StoreError> {
-        let is_one_too_many = self.strike(lease.worker_id, reason, max_strikes.into()).await?;
-        self.write_event(&about(lease, EventKind::WorkerStruck, reason))
+        self.strike(lease.worker_id, Some(lease.job), reason, max_strikes)
             .await?;
-        if is_one_too_many {
-            self.write_event(&about(lease, EventKind::WorkerQuarantined, reason))
-                .await?;
-        }
         Ok(())
     }
 }

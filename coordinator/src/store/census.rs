@@ -367,7 +367,7 @@ impl Tx {
         counts: &RangeOutcome,
     ) -> Result<bool, StoreError> {
         let digest = counts.digest.to_bytes();
-        let taken = sqlx::query!(
+        let counted = sqlx::query!(
             r#"
             UPDATE census_ranges SET counted_at = clock_timestamp(), n_layouts = $2, n_unsolvable = $3,
                 unsolvable_positions = $4::bigint, digest = $5
@@ -381,7 +381,8 @@ impl Tx {
         )
         .execute(&mut *self.tx)
         .await?;
-        if taken.rows_affected() == 0 {
+        if counted.rows_affected() == 0 {
+            // An audit, which stands in no ledger; or it was counted before, and is said again.
             return Ok(false);
         }
         let column = |of: fn(&board::census::ParCounts) -> u64| -> Vec<i64> {

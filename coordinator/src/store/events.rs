@@ -47,11 +47,23 @@ pub enum EventKind {
     BoardsBeyond,
     /// Boards were imported.
     BoardsImported,
+    /// A lease was taken away: its work stood still.
+    JobStalled,
+    /// Two runs of a job differ.
+    ClaimDisputed,
+    /// A run of a job is wrong.
+    ClaimDisproved,
+    /// Boards that were believed turned out wrong.
+    BoardsRetracted,
+    /// Somebody may come in.
+    TokenCreated,
+    /// Somebody may not come in any more.
+    TokenRevoked,
 }
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [EventKind; 20] = [
+    pub const ALL: [EventKind; 26] = [
         EventKind::HuntCreated,
         EventKind::HuntExtended,
         EventKind::HuntPaused,
@@ -72,6 +84,12 @@ impl EventKind {
         EventKind::RecordFound,
         EventKind::BoardsBeyond,
         EventKind::BoardsImported,
+        EventKind::JobStalled,
+        EventKind::ClaimDisputed,
+        EventKind::ClaimDisproved,
+        EventKind::BoardsRetracted,
+        EventKind::TokenCreated,
+        EventKind::TokenRevoked,
     ];
 
     /// As the database spells it.
@@ -97,6 +115,12 @@ impl EventKind {
             EventKind::RecordFound => "record_found",
             EventKind::BoardsBeyond => "boards_beyond",
             EventKind::BoardsImported => "boards_imported",
+            EventKind::JobStalled => "job_stalled",
+            EventKind::ClaimDisputed => "claim_disputed",
+            EventKind::ClaimDisproved => "claim_disproved",
+            EventKind::BoardsRetracted => "boards_retracted",
+            EventKind::TokenCreated => "token_created",
+            EventKind::TokenRevoked => "token_revoked",
         }
     }
 }

@@ -69,6 +69,8 @@ pub struct HuntRecord {
     pub seed: u64,
     /// Higher goes first.
     pub priority: i32,
+    /// Its share of the cores, against the other hunts of its priority.
+    pub weight: u16,
     /// Whether it goes on.
     pub state: HuntState,
     /// When its time is up; `None`: no limit, or paused.
@@ -297,7 +299,7 @@ impl Store {
             UPDATE hunts SET state = 'done', ended_at = now(),
                 end_reason = CASE WHEN ends_at <= now() THEN 'time' ELSE 'jobs' END
             WHERE state = 'running' AND (ends_at <= now() OR next_number >= end_number AND NOT EXISTS (
-                SELECT FROM jobs WHERE jobs.hunt_id = hunts.id AND jobs.state IN ('queued', 'leased')))
+                SELECT FROM jobs WHERE jobs.hunt_id = hunts.id AND jobs.state IN ('queued', 'leased') AND jobs.audit_of IS NULL))
             RETURNING id, end_reason AS "end_reason!"
             "#,
         )
@@ -319,6 +321,7 @@ impl Store {
             UPDATE jobs SET state = 'cancelled', ended_at = now()
             FROM hunts
             WHERE hunts.id = jobs.hunt_id AND hunts.state IN ('done', 'cancelled') AND jobs.state = 'queued'
+                AND jobs.audit_of IS NULL
             "#,
         )
         .execute(&self.pool)
@@ -498,6 +501,7 @@ pub(super) struct HuntRow {
     pub(super) strategy: String,
     pub(super) seed: i64,
     pub(super) priority: i32,
+    pub(super) weight: i16,
     pub(super) state: String,
     pub(super) ends_at: Option<OffsetDateTime>,
     #[expect(
@@ -545,6 +549,7 @@ impl TryFrom<HuntRow> for HuntRecord {
             name: row.name,
             seed: row.seed.cast_unsigned(),
             priority: row.priority,
+            weight: narrow("hunts", row.id, "weight", row.weight.into())?,
             ends_at: row.ends_at,
             end_number: row.end_number.map(from_sql),
             next_number: from_sql(row.next_number),

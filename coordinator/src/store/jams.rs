@@ -116,7 +116,7 @@ impl Store {
         if let Some(reason) = &batch.strike {
             tx.note_strike(&batch.lease, reason, batch.max_strikes).await?;
         }
-        tx.close_batch(batch_id, &ack).await?;
+        tx.close_batch(batch_id, &ack, 0, None).await?;
         tx.commit().await?;
         Ok(ack)
     }

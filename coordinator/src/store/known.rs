@@ -2,7 +2,8 @@
 //!
 //! Most of what is handed in is known, and most of that was handed in lately. A key of this set is the whole of what
 //! tells boards apart, par and spelling, not a hash of it: a hit is exact, so no board is ever lost to it. A miss says
-//! nothing; the database is then asked. Rows of `boards` are never deleted, so a key once in the set stays true.
+//! nothing; the database is then asked. A row of `boards` is deleted only where it is wrong, and then forgotten here too;
+//! another coordinator that still remembers it takes a wrong board for known, never a right one, as par is in the key.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -54,6 +55,17 @@ impl KnownBoards {
         }
     }
 
+    /// Forgets a key whose row was taken back.
+    pub(super) fn forget(&self, par: i16, spelling: &str) {
+        let mut generations = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let Generations { young, old, .. } = &mut *generations;
+        for generation in [young, old] {
+            if generation.get(spelling) == Some(&par) {
+                generation.remove(spelling);
+            }
+        }
+    }
+
     #[cfg(test)]
     fn len(&self) -> usize {
         let generations = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
@@ -102,6 +114,16 @@ mod tests {
         set.remember([(3, "abc")]);
         assert!(known(&set, 3, "abc"));
         assert!(!known(&set, 4, "abc"));
+        assert!(!known(&set, 3, "abd"));
+    }
+
+    #[test]
+    fn a_board_taken_back_is_forgotten_and_its_namesake_is_not() {
+        let set = KnownBoards::new(10);
+        set.remember([(3, "abc"), (3, "abd")]);
+        set.forget(4, "abc");
+        set.forget(3, "abd");
+        assert!(known(&set, 3, "abc"));
         assert!(!known(&set, 3, "abd"));
     }
 

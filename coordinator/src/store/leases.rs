@@ -5,9 +5,10 @@
 
 use std::time::Duration;
 
+use board::ENGINE;
 use board::canonical::Canonical;
 use board::difficulty::Difficulty;
-use board::job::Counters;
+use board::job::{Counters, JobDigest};
 use prost::Message;
 use proto::convert::{
     Acquire, Beat, Completion, Lease, LeaseAction, LeaseOrder, LeaseOutcome, Release, ReleaseReason,
@@ -35,6 +36,8 @@ pub struct Expired {
     pub token: FencingToken,
     /// The job failed too often and is parked.
     pub is_parked: bool,
+    /// It did not run out: its work stood still.
+    pub is_stall: bool,
 }
 
 impl Store {
@@ -63,6 +66,19 @@ impl Store {
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn beat(&self, beat: &Beat, lease_ttl: Duration) -> Result<BeatOutcome, StoreError> {
+        self.beat_watched(beat, lease_ttl, u32::MAX).await
+    }
+
+    /// The same; a lease whose work stood still for `stall_beats` beats is asked for a checkpoint.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn beat_watched(
+        &self,
+        beat: &Beat,
+        lease_ttl: Duration,
+        stall_beats: u32,
+    ) -> Result<BeatOutcome, StoreError> {
         let mut jobs = Vec::with_capacity(beat.leases.len());
         let mut tokens = Vec::with_capacity(beat.leases.len());
         let mut work_done = Vec::with_capacity(beat.leases.len());
@@ -81,15 +97,20 @@ impl Store {
                 UPDATE workers SET last_seen = clock_timestamp(), last_seq = greatest(workers.last_seq, $2), gone_at = NULL
                 FROM (SELECT id, last_seq FROM workers WHERE session = $1 FOR NO KEY UPDATE) former
                 WHERE workers.id = former.id
-                RETURNING workers.id, former.last_seq < $2 AS is_newest
+                RETURNING workers.id, workers.identity, former.last_seq < $2 AS is_newest
             )
             UPDATE jobs SET
                 expires_at = CASE WHEN beater.is_newest THEN clock_timestamp() + make_interval(secs => $3)
                     ELSE jobs.expires_at END,
                 work_done = greatest(jobs.work_done, b.work_done),
+                -- Liveness is progress: iterations done or, where one takes long, positions explored.
+                flat_beats = CASE WHEN NOT beater.is_newest THEN jobs.flat_beats
+                    WHEN b.work_done > jobs.work_done OR b.rate > 0 THEN 0 ELSE jobs.flat_beats + 1 END,
                 rate = CASE WHEN beater.is_newest THEN b.rate ELSE jobs.rate END,
                 checkpoint = CASE WHEN beater.is_newest THEN coalesce(b.checkpoint, jobs.checkpoint)
-                    ELSE jobs.checkpoint END
+                    ELSE jobs.checkpoint END,
+                checkpoint_by = CASE WHEN beater.is_newest AND b.checkpoint IS NOT NULL THEN beater.identity
+                    ELSE jobs.checkpoint_by END
             FROM beater, hunts, unnest($4::bigint[], $5::bigint[], $6::bigint[], $7::double precision[], $8::bytea[])
                 AS b (job_id, token, work_done, rate, checkpoint)
             WHERE jobs.id = b.job_id AND jobs.token = b.token AND jobs.state = 'leased'
@@ -97,8 +118,11 @@ impl Store {
             RETURNING jobs.id, jobs.token,
                 extract(epoch FROM greatest(jobs.expires_at - clock_timestamp(), interval '0'))::double precision
                     AS "expires_in_s!",
-                CASE WHEN hunts.state IN ('done', 'cancelled') OR hunts.ends_at <= now() THEN 'cancel'
-                    WHEN hunts.state = 'paused' THEN 'pause' ELSE 'continue' END AS "action!"
+                CASE WHEN hunts.state = 'cancelled' THEN 'cancel'
+                    -- What a hunt that is done has claimed is checked all the same.
+                    WHEN jobs.audit_of IS NULL AND (hunts.state = 'done' OR hunts.ends_at <= now()) THEN 'cancel'
+                    WHEN hunts.state = 'paused' THEN 'pause'
+                    WHEN jobs.flat_beats >= $9 THEN 'checkpoint' ELSE 'continue' END AS "action!"
             "#,
             beat.session.get(),
             to_sql(beat.seq),
@@ -108,8 +132,9 @@ impl Store {
             &work_done,
             &rates,
             &checkpoints as &[Option<Vec<u8>>],
+            i32::try_from(stall_beats).unwrap_or(i32::MAX),
         )
-        .fetch_all(&self.pool)
+        .fetch_all(&self.reserve)
         .await?;
         let orders = beat
             .leases
@@ -268,12 +293,15 @@ impl Store {
             r#"
             WITH ended AS (
                 UPDATE jobs SET
-                    state = CASE WHEN hunts.state IN ('done', 'cancelled') THEN 'cancelled'
+                    state = CASE WHEN hunts.state = 'cancelled' OR (hunts.state = 'done' AND jobs.audit_of IS NULL) THEN 'cancelled'
                         WHEN jobs.n_failures + $4 >= $5 THEN 'parked' ELSE 'queued' END,
-                    ended_at = CASE WHEN hunts.state IN ('done', 'cancelled') OR jobs.n_failures + $4 >= $5
-                        THEN clock_timestamp() END,
+                    ended_at = CASE WHEN hunts.state = 'cancelled' OR (hunts.state = 'done' AND jobs.audit_of IS NULL)
+                        OR jobs.n_failures + $4 >= $5 THEN clock_timestamp() END,
                     n_failures = jobs.n_failures + $4, worker_id = NULL, expires_at = NULL, rate = 0,
-                    checkpoint = coalesce($8, jobs.checkpoint),
+                    -- What led to a failure is not gone on with.
+                    checkpoint = CASE WHEN $4 > 0 THEN NULL ELSE coalesce($8, jobs.checkpoint) END,
+                    checkpoint_by = CASE WHEN $4 > 0 THEN NULL WHEN $8 IS NOT NULL THEN workers.identity
+                        ELSE jobs.checkpoint_by END,
                     n_iterations = $9, n_legal = $10, n_clusters = $11, n_solvable = $12, n_too_large = $13,
                     n_positions = $14, n_accepted = $15, n_duplicates = $16, n_found = $17
                 FROM workers, hunts
@@ -327,8 +355,11 @@ impl Store {
         let row = sqlx::query!(
             r#"
             WITH ended AS (
-                UPDATE jobs SET state = CASE WHEN hunts.state IN ('done', 'cancelled') THEN 'cancelled' ELSE 'queued' END,
-                    ended_at = CASE WHEN hunts.state IN ('done', 'cancelled') THEN clock_timestamp() END,
+                UPDATE jobs SET
+                    state = CASE WHEN hunts.state = 'cancelled' OR (hunts.state = 'done' AND jobs.audit_of IS NULL)
+                        THEN 'cancelled' ELSE 'queued' END,
+                    ended_at = CASE WHEN hunts.state = 'cancelled' OR (hunts.state = 'done' AND jobs.audit_of IS NULL)
+                        THEN clock_timestamp() END,
                     worker_id = NULL, expires_at = NULL, rate = 0
                 FROM workers, hunts
                 WHERE jobs.state = 'leased' AND jobs.worker_id = workers.id AND workers.session = $1
@@ -354,13 +385,28 @@ impl Store {
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn expire(&self, max_failures: u32) -> Result<Vec<Expired>, StoreError> {
+        self.expire_and_revoke(max_failures, u32::MAX).await
+    }
+
+    /// The same, and every job whose work stood still for so many beats, asked for a checkpoint in between: that counts
+    /// against its worker.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn expire_and_revoke(
+        &self,
+        max_failures: u32,
+        revoke_beats: u32,
+    ) -> Result<Vec<Expired>, StoreError> {
         let rows = sqlx::query!(
             r#"
             WITH late AS (
-                SELECT jobs.id, jobs.worker_id, hunts.state IN ('done', 'cancelled') AS is_over
+                SELECT jobs.id, jobs.worker_id,
+                    hunts.state = 'cancelled' OR (hunts.state = 'done' AND jobs.audit_of IS NULL) AS is_over,
+                    CASE WHEN jobs.expires_at < clock_timestamp() THEN 'expired' ELSE 'stalled' END AS outcome
                 FROM jobs
                 JOIN hunts ON hunts.id = jobs.hunt_id
-                WHERE jobs.state = 'leased' AND jobs.expires_at < clock_timestamp()
+                WHERE jobs.state = 'leased' AND (jobs.expires_at < clock_timestamp() OR jobs.flat_beats >= $2)
                 ORDER BY jobs.id
                 LIMIT 10000
                 FOR UPDATE OF jobs SKIP LOCKED
@@ -369,23 +415,29 @@ impl Store {
                     state = CASE WHEN late.is_over THEN 'cancelled'
                         WHEN jobs.n_failures + 1 >= $1 THEN 'parked' ELSE 'queued' END,
                     ended_at = CASE WHEN late.is_over OR jobs.n_failures + 1 >= $1 THEN clock_timestamp() END,
-                    n_failures = jobs.n_failures + 1, worker_id = NULL, expires_at = NULL, rate = 0
+                    n_failures = jobs.n_failures + 1, worker_id = NULL, expires_at = NULL, rate = 0, flat_beats = 0
                 FROM late
                 WHERE jobs.id = late.id
-                RETURNING jobs.id, jobs.token, jobs.hunt_id, jobs.state, late.worker_id
+                RETURNING jobs.id, jobs.token, jobs.hunt_id, jobs.state, late.worker_id, late.outcome
             ), noted AS (
-                UPDATE job_attempts SET ended_at = clock_timestamp(), outcome = 'expired'
+                UPDATE job_attempts SET ended_at = clock_timestamp(), outcome = ended.outcome
                 FROM ended
                 WHERE job_attempts.job_id = ended.id AND job_attempts.token = ended.token
+            ), counted AS (
+                UPDATE workers SET n_stalls = n_stalls + stalled.n
+                FROM (SELECT worker_id, count(*)::int AS n FROM ended WHERE outcome = 'stalled' GROUP BY worker_id) stalled
+                WHERE workers.id = stalled.worker_id
             ), told AS (
                 INSERT INTO events (actor, kind, hunt_id, job_id, worker_id, detail)
-                SELECT 'coordinator', CASE WHEN state = 'parked' THEN 'job_parked' ELSE 'job_expired' END,
-                    hunt_id, id, worker_id, 'lease ' || token || ' ran out'
+                SELECT 'coordinator', CASE WHEN state = 'parked' THEN 'job_parked' ELSE 'job_' || outcome END,
+                    hunt_id, id, worker_id,
+                    'lease ' || token || CASE WHEN outcome = 'stalled' THEN ': its work stood still' ELSE ' ran out' END
                 FROM ended
             )
-            SELECT id, token, hunt_id, state = 'parked' AS "is_parked!" FROM ended ORDER BY id
+            SELECT id, token, hunt_id, state = 'parked' AS "is_parked!", outcome = 'stalled' AS "is_stall!" FROM ended ORDER BY id
             "#,
             i32::try_from(max_failures).unwrap_or(i32::MAX),
+            i32::try_from(revoke_beats).unwrap_or(i32::MAX),
         )
         .fetch_all(&self.pool)
         .await?;
@@ -396,8 +448,59 @@ impl Store {
                 hunt: super::hunts::hunt_id(row.hunt_id),
                 token: token(row.token),
                 is_parked: row.is_parked,
+                is_stall: row.is_stall,
             })
             .collect())
+    }
+
+    /// What is wrong with a claim that can be seen without running the job again: a job stops on its number of iterations,
+    /// hands in every board that it found before it claims, and its digest is that of these boards and of what it says it
+    /// counted. So an honest digest fits nothing but the whole of an honest result. `None`: nothing, or there is no such
+    /// lease any more, or not all of it was handed in to this version.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn fault_of_claim(&self, claim: &Completion) -> Result<Option<String>, StoreError> {
+        let row = sqlx::query!(
+            r#"
+            SELECT j.n_work, b.n_boards AS "n_boards!", b.board_sum AS "board_sum!"
+            FROM jobs j
+            JOIN workers w ON w.id = j.worker_id AND w.session = $3 AND w.engine = $4
+            CROSS JOIN LATERAL (
+                SELECT coalesce(sum(b.n_inserted + b.n_duplicate
+                        + (SELECT count(*) FROM rejections r WHERE r.batch_id = b.id)), 0)::bigint AS n_boards,
+                    mod(coalesce(sum(b.board_sum), 0), 340282366920938463463374607431768211456)::text AS board_sum,
+                    coalesce(bool_and(b.board_sum IS NOT NULL), true) AS are_summed
+                FROM batches b WHERE b.job_id = j.id AND b.token = j.token
+            ) b
+            WHERE j.id = $1 AND j.token = $2 AND j.state = 'leased' AND j.kind IN ('scatter', 'anneal', 'census')
+                AND b.are_summed
+            "#,
+            claim.job.get(),
+            claim.token.get(),
+            claim.session.get(),
+            ENGINE,
+        )
+        .fetch_optional(&self.pool)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let counters = &claim.counters;
+        if to_sql(counters.iterations) != row.n_work {
+            let told = format!("claims {} iterations of {}", counters.iterations, row.n_work);
+            return Ok(Some(told));
+        }
+        if to_sql(counters.found) != row.n_boards {
+            let told = format!("claims {} boards, handed in {}", counters.found, row.n_boards);
+            return Ok(Some(told));
+        }
+        let board_sum = row.board_sum.parse().expect("a number below 2^128");
+        let digest = JobDigest::of(board_sum, counters, claim.census.as_ref());
+        Ok((digest != claim.digest).then(|| {
+            format!(
+                "claims digest {}, that of what it handed in and counted is {digest}",
+                claim.digest
+            )
+        }))
     }
 }
 
@@ -426,7 +529,8 @@ impl Tx {
         let rows = sqlx::query_as!(
             LeaseRow,
             r#"
-            SELECT j.id, j.hunt_id, j.token, j.n_failures, j.spec, j.checkpoint,
+            SELECT j.id, j.hunt_id, j.token, j.n_failures, j.spec,
+                CASE WHEN j.checkpoint_by = w.identity THEN j.checkpoint END AS checkpoint,
                 extract(epoch FROM greatest(j.expires_at - clock_timestamp(), interval '0'))::double precision
                     AS "expires_in_s!"
             FROM job_attempts a
@@ -449,28 +553,53 @@ impl Tx {
         let rows = sqlx::query_as!(
             LeaseRow,
             r#"
-            WITH picked AS (
-                SELECT j.id, w.id AS worker_id
-                FROM jobs j
+            WITH me AS (
+                SELECT id, identity, engine FROM workers
+                WHERE session = $1 AND gone_at IS NULL AND quarantined_at IS NULL AND directive = 'run'
+            ), picked AS (
+                SELECT j.id, me.id AS worker_id, me.identity
+                FROM me
+                CROSS JOIN jobs j
                 JOIN hunts h ON h.id = j.hunt_id
-                JOIN workers w ON w.session = $1
-                WHERE j.state = 'queued' AND j.kind = ANY ($2) AND h.state = 'running'
-                    AND (h.ends_at IS NULL OR h.ends_at > clock_timestamp())
-                    AND w.gone_at IS NULL AND w.quarantined_at IS NULL AND w.directive = 'run'
+                LEFT JOIN hunt_shares s ON s.hunt_id = h.id
+                LEFT JOIN jobs audited ON audited.id = j.audit_of
+                LEFT JOIN census_ranges r ON r.job_id = coalesce(j.audit_of, j.id)
+                WHERE j.state = 'queued' AND j.kind = ANY ($2)
+                    AND (h.state = 'running' AND (h.ends_at IS NULL OR h.ends_at > clock_timestamp())
+                        -- What a hunt that is done has claimed is checked all the same.
+                        OR j.audit_of IS NOT NULL AND h.state IN ('running', 'done'))
+                    -- An audit goes to the engine that it checks, and never to who made one of the runs.
+                    AND (j.audit_of IS NULL OR (audited.state = 'done' AND audited.engine = me.engine AND NOT EXISTS (
+                        SELECT FROM jobs run
+                        JOIN job_attempts a ON a.job_id = run.id AND a.token = run.token AND a.outcome = 'done'
+                        JOIN workers who ON who.id = a.worker_id
+                        WHERE who.identity = me.identity AND (run.id IN (j.audit_of, r.repeat_of) OR run.audit_of = j.audit_of
+                            OR run.id IN (SELECT twin.job_id FROM census_ranges twin WHERE twin.repeat_of = j.audit_of)))))
+                    -- A census goes on with the engine that numbered it.
+                    AND (r.job_id IS NULL OR (SELECT c.engine FROM censuses c WHERE c.hunt_id = r.hunt_id) = me.engine)
                     -- A second count goes to another worker, if there is one.
-                    AND NOT EXISTS (
-                        SELECT FROM census_ranges r
-                        JOIN job_attempts a ON a.job_id = r.repeat_of AND a.worker_id = w.id
-                        WHERE r.job_id = j.id AND EXISTS (
+                    AND (r.repeat_of IS NULL OR j.audit_of IS NOT NULL OR NOT EXISTS (
+                        SELECT FROM job_attempts a
+                        JOIN workers who ON who.id = a.worker_id
+                        WHERE a.job_id = r.repeat_of AND a.outcome IN ('running', 'done') AND who.identity = me.identity AND EXISTS (
                             SELECT FROM workers other
-                            WHERE other.id <> w.id AND other.gone_at IS NULL AND other.quarantined_at IS NULL
-                                AND other.directive = 'run'))
-                ORDER BY h.priority DESC, j.id
+                            WHERE other.identity <> me.identity AND other.gone_at IS NULL AND other.quarantined_at IS NULL
+                                AND other.directive = 'run')))
+                ORDER BY s.is_owed_its_first DESC NULLS LAST, h.priority DESC, s.step NULLS LAST,
+                    -- What failed here is better tried elsewhere.
+                    (j.n_failures > 0 AND EXISTS (
+                        SELECT FROM job_attempts a JOIN workers who ON who.id = a.worker_id
+                        WHERE a.job_id = j.id AND a.token = j.token AND who.identity = me.identity
+                            AND a.outcome IN ('failed', 'unsupported', 'expired', 'stalled'))),
+                    j.id
                 LIMIT $3
                 FOR UPDATE OF j SKIP LOCKED
             ), granted AS (
                 UPDATE jobs SET state = 'leased', token = jobs.token + 1, worker_id = picked.worker_id,
-                    expires_at = clock_timestamp() + make_interval(secs => $4), work_done = 0, rate = 0
+                    expires_at = clock_timestamp() + make_interval(secs => $4), work_done = 0, rate = 0, flat_beats = 0,
+                    -- A checkpoint cannot be proved: it is good for nobody but who made it.
+                    checkpoint = CASE WHEN jobs.checkpoint_by = picked.identity THEN jobs.checkpoint END,
+                    checkpoint_by = CASE WHEN jobs.checkpoint_by = picked.identity THEN jobs.checkpoint_by END
                 FROM picked
                 WHERE jobs.id = picked.id
                 RETURNING jobs.id, jobs.hunt_id, jobs.token, jobs.n_failures, jobs.spec, jobs.checkpoint, jobs.worker_id

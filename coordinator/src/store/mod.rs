@@ -5,6 +5,7 @@
 //! over by [`crate::prove`].
 
 mod actions;
+mod audits;
 mod batches;
 mod boards;
 mod campaigns;
@@ -19,12 +20,16 @@ mod hunts;
 mod jams;
 mod jobs;
 mod known;
+mod lead;
 mod leases;
 mod packs;
 mod pages;
 mod planning;
 mod records;
+mod retract;
 mod series;
+mod tokens;
+mod trust;
 mod views;
 mod workers;
 mod yields;
@@ -41,6 +46,7 @@ use thiserror::Error;
 use known::KnownBoards;
 
 pub use actions::WorkerAction;
+pub use audits::Settled;
 pub use batches::{BatchOrigin, BatchToStore, RejectionToStore};
 pub use boards::{BoardFilter, BoardRow, ExportError, ParCount};
 pub use campaigns::{CampaignProgress, CampaignRecord, JamFind, LevelToInsert};
@@ -54,6 +60,7 @@ pub use hunts::{CreateHuntError, HuntProgress, HuntRecord, HuntState};
 pub use jams::{JamBatchToStore, JamRow};
 pub use jobs::{AttemptRecord, JobFilter, JobRecord, JobState};
 pub use known::MAX_KNOWN;
+pub use lead::{Lead, WordOfWork};
 pub use leases::{BeatOutcome, Expired};
 pub use packs::{Measure, PackFilter, PackSort, PackStanding};
 pub use pages::{
@@ -63,7 +70,9 @@ pub use pages::{
 };
 pub use planning::{HuntToPlan, JobToInsert, Measured, StartsQuery};
 pub use records::RecordRow;
+pub use retract::{BelievedBoard, WrongBoard};
 pub use series::{FarmPoint, HuntPoint, SAMPLE_EVERY, Window, WorkerPoint};
+pub use tokens::{TokenRecord, WhichTokens};
 pub use views::{AnalysisView, ViewRows};
 pub use workers::{LeaseOrigin, WorkerRecord, WorkerStanding};
 pub use yields::{ArmYield, Unswept};
@@ -75,10 +84,15 @@ pub static MIGRATOR: Migrator = sqlx::migrate!("../migrations");
 /// How long a call waits for a free connection before it answers that the database is away.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// One connection in so many is kept for beats.
+const RESERVED_PART: u32 = 4;
+
 /// The database: everything that the farm remembers. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Store {
     pool: PgPool,
+    /// Connections that beats alone may use: whatever fills the others, leases are renewed.
+    reserve: PgPool,
     /// Who acts, for the events.
     actor: Arc<str>,
     /// Boards that are stored for certain.
@@ -152,17 +166,26 @@ impl Store {
         if options.get_username() == "anonymous" {
             return Err(StoreError::Address(String::from("it names no user")));
         }
+        let reserved = (max_connections / RESERVED_PART).max(1);
         let pool = PgPoolOptions::new()
-            .max_connections(max_connections)
+            .max_connections((max_connections - reserved).max(1))
             .acquire_timeout(ACQUIRE_TIMEOUT)
-            .connect_with(options)
+            .connect_with(options.clone())
             .await?;
-        Ok(Store::from_pool(pool))
+        let reserve = PgPoolOptions::new()
+            .max_connections(reserved)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
+            .connect_lazy_with(options);
+        Ok(Store {
+            reserve,
+            ..Store::from_pool(pool)
+        })
     }
 
     /// The database behind a pool that is open already.
     pub fn from_pool(pool: PgPool) -> Store {
         Store {
+            reserve: pool.clone(),
             pool,
             actor: "operator".into(),
             known: KnownBoards::new(MAX_KNOWN),
@@ -208,6 +231,7 @@ impl Store {
 
     /// Waits until running statements are done and closes all connections.
     pub async fn close(&self) {
+        self.reserve.close().await;
         self.pool.close().await;
     }
 

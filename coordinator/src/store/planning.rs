@@ -173,9 +173,10 @@ impl Tx {
 }
 
 impl Tx {
-    /// The running hunt that comes next, locked so that only one coordinator cuts it at a time: the highest priority,
-    /// then the fewest jobs in work, then the oldest; of the strategies that lead to jobs of these kinds. `None`: no hunt
-    /// may have more jobs.
+    /// The running hunt that comes next, locked so that only one coordinator cuts it at a time: one that has nothing in a
+    /// farm large enough for everybody; then the highest priority; then the fewest cores for its weight, give or take a
+    /// quarter; then the oldest; of the
+    /// strategies that lead to jobs of these kinds. `None`: no hunt may have more jobs.
     ///
     /// # Errors
     /// [`StoreError::Database`].
@@ -190,12 +191,12 @@ impl Tx {
             r#"
             SELECT h.*
             FROM hunts h
+            JOIN hunt_shares s ON s.hunt_id = h.id
             WHERE h.state = 'running' AND (h.ends_at IS NULL OR h.ends_at > clock_timestamp())
                 AND (h.end_number IS NULL OR h.next_number < h.end_number) AND h.strategy = ANY ($1)
-            ORDER BY h.priority DESC,
-                (SELECT count(*) FROM jobs WHERE jobs.hunt_id = h.id AND jobs.state IN ('leased', 'queued')), h.id
+            ORDER BY s.is_owed_its_first DESC, h.priority DESC, s.step, h.id
             LIMIT 1
-            FOR NO KEY UPDATE
+            FOR NO KEY UPDATE OF h
             "#,
             &strategies,
         )
@@ -231,7 +232,7 @@ impl Tx {
             r#"
             SELECT count(*) AS "n_queued!"
             FROM jobs
-            WHERE hunt_id = $1 AND state = 'queued' AND NOT EXISTS (
+            WHERE hunt_id = $1 AND state = 'queued' AND audit_of IS NULL AND NOT EXISTS (
                 -- A second count may wait for another worker; whoever made the first must not wait for it.
                 SELECT FROM census_ranges r WHERE r.job_id = jobs.id AND r.repeat_of IS NOT NULL)
             "#,

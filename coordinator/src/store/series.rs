@@ -166,7 +166,7 @@ impl Store {
             SELECT $1, slot.at, w.n_live, w.n_stalled, w.n_draining, w.n_quarantined, w.n_cores, l.n_busy_cores,
                 (SELECT count(*) FROM jobs WHERE state = 'queued'), (SELECT count(*) FROM jobs WHERE state = 'parked'),
                 (SELECT coalesce(sum(n_boards), 0)::bigint FROM board_counts),
-                (SELECT count(*) FROM job_attempts WHERE outcome IN ('failed', 'expired')
+                (SELECT count(*) FROM job_attempts WHERE outcome IN ('failed', 'expired', 'stalled')
                     AND ended_at > slot.at - make_interval(secs => $1::int::float8) AND ended_at <= slot.at),
                 l.positions_per_s
             FROM (SELECT date_bin(make_interval(secs => $1::int::float8), now(), 'epoch'::timestamptz) AS at) slot
@@ -211,7 +211,7 @@ impl Store {
                     coalesce(sum(n_iterations) FILTER (WHERE kind = 'anneal'), 0)::bigint,
                     coalesce(sum(n_accepted), 0)::bigint, coalesce(sum(n_clusters), 0)::bigint,
                     coalesce(sum(n_positions), 0)
-                FROM jobs WHERE jobs.hunt_id = h.id
+                FROM jobs WHERE jobs.hunt_id = h.id AND jobs.audit_of IS NULL
             ) j
             CROSS JOIN LATERAL (
                 SELECT coalesce(sum(w.n_threads::float8 / w.n_slots), 0), coalesce(sum(l.rate), 0)

@@ -5,7 +5,7 @@ use proto::ids::{FencingToken, HuntId, JobId, Session};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
-use super::{Store, StoreError, Tx, narrow, to_sql};
+use super::{Store, StoreError, narrow};
 
 /// What a call needs to know of who calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +16,12 @@ pub struct WorkerStanding {
     pub name: String,
     /// What it showed.
     pub session: Session,
+    /// Its engine version.
+    pub engine: String,
+    /// Its program version.
+    pub program_version: String,
+    /// What its self-test came to; empty: not run.
+    pub self_test: Vec<u8>,
     /// What it is to do.
     pub directive: Directive,
     /// Nothing is leased to it.
@@ -79,22 +85,34 @@ pub struct WorkerRecord {
 }
 
 impl Store {
-    /// Takes down a worker's start, or finds it again by its incarnation. True: it is new.
+    /// Takes down a worker's start, or finds it again by its incarnation. True: it is new. A new start of a worker begins
+    /// with the strikes and the quarantine of the one before: who is in quarantine does not leave it by a restart.
+    /// `None`: the incarnation is that of another worker, and so is its session.
     ///
     /// # Errors
     /// [`StoreError::Database`].
-    pub async fn join(
+    pub async fn join_as(
         &self,
         hello: &Hello,
+        credential: Option<&str>,
         protocol: u32,
         session: Session,
-    ) -> Result<(WorkerStanding, bool), StoreError> {
+    ) -> Result<Option<(WorkerStanding, bool)>, StoreError> {
         let row = sqlx::query!(
             r#"
-            INSERT INTO workers (name, incarnation, session, engine, program_version, protocol, n_slots, n_threads, cpu)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+            INSERT INTO workers (name, incarnation, session, engine, program_version, protocol, n_slots, n_threads, cpu,
+                credential, self_test, strikes, quarantined_at, quarantine_reason)
+            SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce(former.strikes, 0), former.quarantined_at,
+                former.quarantine_reason
+            FROM (VALUES ($1::text || coalesce('@' || $10::text, ''))) AS me (identity)
+            LEFT JOIN LATERAL (
+                SELECT strikes, quarantined_at, quarantine_reason FROM workers w WHERE w.identity = me.identity
+                ORDER BY w.id DESC LIMIT 1
+            ) former ON true
             ON CONFLICT (incarnation) DO UPDATE SET last_seen = now(), gone_at = NULL
-            RETURNING id, name, session, directive, quarantined_at, (xmax = 0) AS "is_new!"
+                WHERE workers.identity = EXCLUDED.name || coalesce('@' || EXCLUDED.credential, '')
+            RETURNING id, name, session, engine, program_version, self_test, directive, quarantined_at,
+                (xmax = 0) AS "is_new!"
             "#,
             hello.worker_name,
             hello.incarnation.get(),
@@ -105,18 +123,43 @@ impl Store {
             i32::try_from(hello.n_slots).unwrap_or(i32::MAX),
             i32::try_from(hello.n_threads).unwrap_or(i32::MAX),
             hello.cpu,
+            credential,
+            hello.self_test,
         )
-        .fetch_one(&self.pool)
+        .fetch_optional(&self.pool)
         .await?;
-        let standing = WorkerStanding {
-            id: row.id,
-            name: row.name,
-            session: Session::new(row.session),
-            directive: directive(row.id, &row.directive)?,
-            is_quarantined: row.quarantined_at.is_some(),
-            is_gone: false,
-        };
-        Ok((standing, row.is_new))
+        row.map(|row| {
+            let standing = WorkerStanding {
+                id: row.id,
+                name: row.name,
+                session: Session::new(row.session),
+                engine: row.engine,
+                program_version: row.program_version,
+                self_test: row.self_test.unwrap_or_default(),
+                directive: directive(row.id, &row.directive)?,
+                is_quarantined: row.quarantined_at.is_some(),
+                is_gone: false,
+            };
+            Ok((standing, row.is_new))
+        })
+        .transpose()
+    }
+
+    /// The same for a worker that showed no token.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    ///
+    /// # Panics
+    /// If the incarnation is another worker's.
+    pub async fn join(
+        &self,
+        hello: &Hello,
+        protocol: u32,
+        session: Session,
+    ) -> Result<(WorkerStanding, bool), StoreError> {
+        let joined = self.join_as(hello, None, protocol, session).await?;
+        Ok(joined.expect("whoever calls this drew the incarnation"))
     }
 
     /// Who shows this session; `None`: nobody that we know.
@@ -125,16 +168,23 @@ impl Store {
     /// [`StoreError::Database`].
     pub async fn worker(&self, session: Session) -> Result<Option<WorkerStanding>, StoreError> {
         let row = sqlx::query!(
-            "SELECT id, name, directive, quarantined_at, gone_at FROM workers WHERE session = $1",
+            r#"
+            SELECT id, name, engine, program_version, self_test, directive, quarantined_at, gone_at
+            FROM workers
+            WHERE session = $1
+            "#,
             session.get(),
         )
-        .fetch_optional(&self.pool)
+        .fetch_optional(&self.reserve)
         .await?;
         row.map(|row| {
             Ok(WorkerStanding {
                 id: row.id,
                 name: row.name,
                 session,
+                engine: row.engine,
+                program_version: row.program_version,
+                self_test: row.self_test.unwrap_or_default(),
                 directive: directive(row.id, &row.directive)?,
                 is_quarantined: row.quarantined_at.is_some(),
                 is_gone: row.gone_at.is_some(),
@@ -143,7 +193,8 @@ impl Store {
         .transpose()
     }
 
-    /// The lease that this worker held, whether it still does or not; `None`: it never did.
+    /// The lease that this worker held, in this start of its process or an earlier one, whether it still does or not;
+    /// `None`: it never did.
     ///
     /// # Errors
     /// [`StoreError::Database`].
@@ -161,7 +212,8 @@ impl Store {
             JOIN workers w ON w.id = a.worker_id
             JOIN jobs j ON j.id = a.job_id
             JOIN hunts h ON h.id = j.hunt_id
-            WHERE a.job_id = $1 AND a.token = $2 AND w.session = $3
+            WHERE a.job_id = $1 AND a.token = $2 AND (w.session = $3 OR EXISTS (
+                SELECT FROM workers me WHERE me.session = $3 AND me.identity = w.identity))
             "#,
             job.get(),
             token.get(),
@@ -262,35 +314,6 @@ impl Store {
                 })
             })
             .collect()
-    }
-}
-
-impl Tx {
-    /// Holds a wrong batch against a worker, and quarantines it when it was one too many. True: it is one too many.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`].
-    pub async fn strike(
-        &mut self,
-        worker_id: i64,
-        reason: &str,
-        max_strikes: u64,
-    ) -> Result<bool, StoreError> {
-        let row = sqlx::query!(
-            r#"
-            UPDATE workers SET strikes = strikes + 1,
-                quarantined_at = CASE WHEN strikes + 1 >= $2 THEN coalesce(quarantined_at, now()) ELSE quarantined_at END,
-                quarantine_reason = CASE WHEN strikes + 1 >= $2 THEN coalesce(quarantine_reason, $3) ELSE quarantine_reason END
-            WHERE id = $1
-            RETURNING (strikes = $2) AS "is_one_too_many!"
-            "#,
-            worker_id,
-            i32::try_from(to_sql(max_strikes)).unwrap_or(i32::MAX),
-            super::text(reason, 1_000),
-        )
-        .fetch_one(&mut *self.tx)
-        .await?;
-        Ok(row.is_one_too_many)
     }
 }
 

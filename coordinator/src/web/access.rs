@@ -1,11 +1,11 @@
 //! Who may look and who may act.
 //!
-//! A visitor is known by a token (its SHA-256 is configured, never the token), or by a header that a trusted proxy sets.
-//! On a loopback address with neither, whoever reaches the page may act: it is their own machine. Off loopback the
-//! dashboard refuses to start without one. Forms carry a token that a cookie repeats, and must come from our own pages.
+//! A visitor is known by a token (see [`crate::doors`]; or its SHA-256 is configured, never the token), or by a header that
+//! a trusted proxy sets. On a loopback address with neither, whoever reaches the page may act: it is their own machine.
+//! Off loopback the dashboard refuses to start without one. Forms carry a token that a cookie repeats, and must come from our own pages.
 
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::str::FromStr;
 
 use axum::http::HeaderMap;
@@ -74,11 +74,6 @@ pub enum AccessError {
     /// A rule for a token does not read as one. What was written is not repeated: it may hold a token.
     #[error("dashboard token rule: {0}, expected NAME:ROLE:SHA256")]
     TokenRule(&'static str),
-    /// Anybody on the network could act.
-    #[error(
-        "the dashboard would listen on {0} for everybody; configure a token or a trusted proxy, or listen on 127.0.0.1"
-    )]
-    Open(SocketAddr),
     /// A header from anywhere would be believed.
     #[error("a trusted proxy's header needs the proxy's addresses")]
     ProxyFromAnywhere,
@@ -115,16 +110,13 @@ impl FromStr for TokenRule {
 }
 
 impl AccessRules {
-    /// Whether a dashboard may listen here with these rules.
+    /// Whether these rules make sense.
     ///
     /// # Errors
-    /// [`AccessError::Open`] off loopback without a rule; [`AccessError::ProxyFromAnywhere`].
-    pub fn check(&self, listen: SocketAddr) -> Result<(), AccessError> {
+    /// [`AccessError::ProxyFromAnywhere`].
+    pub fn check(&self) -> Result<(), AccessError> {
         if self.proxy.as_ref().is_some_and(|proxy| proxy.from.is_empty()) {
             return Err(AccessError::ProxyFromAnywhere);
-        }
-        if self.are_none() && !listen.ip().is_loopback() {
-            return Err(AccessError::Open(listen));
         }
         Ok(())
     }
@@ -133,7 +125,7 @@ impl AccessRules {
         self.tokens.is_empty() && self.proxy.is_none()
     }
 
-    /// The name and role that a token gives.
+    /// The name and role that a configured token gives.
     pub(crate) fn holder(&self, token: &str) -> Option<(&str, Role)> {
         let digest: [u8; 32] = Sha256::digest(token.as_bytes()).into();
         // Digests, not tokens, are compared: how long it takes tells nothing about a token.
@@ -141,8 +133,15 @@ impl AccessRules {
         Some((&rule.name, rule.role))
     }
 
-    /// Who asks; `None`: nobody that may look.
-    pub(crate) fn visitor(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> Option<Visitor> {
+    /// Who asks; `None`: nobody that may look. `known` is whom the token belongs to that they showed, see [`shown`]; with
+    /// `asks` nobody passes for being on this machine.
+    pub(crate) fn visitor(
+        &self,
+        headers: &HeaderMap,
+        peer: Option<IpAddr>,
+        known: Option<(String, Role)>,
+        asks: bool,
+    ) -> Option<Visitor> {
         let csrf = cookie(headers, CSRF_COOKIE)
             .filter(|csrf| is_csrf(csrf))
             .map(str::to_owned);
@@ -170,26 +169,30 @@ impl AccessRules {
             };
             return visitor(name, role, How::Proxy);
         }
-        let bearer = headers
-            .get(AUTHORIZATION)
-            .and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
-        if let Some((name, role)) = bearer.and_then(|token| self.holder(token)) {
-            return visitor(name, role, How::Bearer);
-        }
-        if let Some((name, role)) = cookie(headers, TOKEN_COOKIE).and_then(|token| self.holder(token)) {
-            return visitor(name, role, How::Cookie);
+        if let (Some((name, role)), Some((_, how))) = (known, shown(headers)) {
+            return visitor(&name, role, how);
         }
         // Without rules the address is loopback, and so must the name be by which it was reached: a page of the
         // internet whose name was made to point here must not read or act.
-        if self.are_none() && is_local_name(headers) {
+        if !asks && self.are_none() && is_local_name(headers) {
             return visitor("local", Role::Operator, How::Local);
         }
         None
     }
 }
 
+/// The token that a request shows, and how.
+pub(crate) fn shown(headers: &HeaderMap) -> Option<(&str, How)> {
+    let bearer = headers
+        .get(AUTHORIZATION)
+        .and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+    bearer
+        .map(|token| (token.trim(), How::Bearer))
+        .or_else(|| cookie(headers, TOKEN_COOKIE).map(|token| (token, How::Cookie)))
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum How {
+pub(crate) enum How {
     Proxy,
     Bearer,
     Cookie,
@@ -239,8 +242,14 @@ impl Visitor {
     }
 
     /// The cookie that is still to be set.
-    pub(crate) fn new_cookie(&self) -> Option<String> {
-        (!self.has_cookie).then(|| format!("{CSRF_COOKIE}={}; Path=/; HttpOnly; SameSite=Strict", self.csrf))
+    pub(crate) fn new_cookie(&self, is_tls: bool) -> Option<String> {
+        let secure = if is_tls { "; Secure" } else { "" };
+        (!self.has_cookie).then(|| {
+            format!(
+                "{CSRF_COOKIE}={}; Path=/; HttpOnly; SameSite=Strict{secure}",
+                self.csrf
+            )
+        })
     }
 
     /// Whether a form comes from a page of ours. `shown` is its hidden field.
@@ -316,40 +325,31 @@ mod tests {
             .collect()
     }
 
+    fn who(rules: &AccessRules, headers: &HeaderMap, peer: Option<&str>) -> Option<Visitor> {
+        let known = shown(headers).and_then(|(token, _)| rules.holder(token));
+        let known = known.map(|(name, role)| (name.to_owned(), role));
+        rules.visitor(headers, peer.map(|peer| peer.parse().unwrap()), known, false)
+    }
+
     #[test]
-    fn off_loopback_needs_a_rule() {
-        let anywhere = "0.0.0.0:7401".parse().unwrap();
-        assert_eq!(
-            AccessRules::default().check(anywhere),
-            Err(AccessError::Open(anywhere))
-        );
-        assert_eq!(rules().check(anywhere), Ok(()));
-        assert_eq!(
-            AccessRules::default().check("127.0.0.1:7401".parse().unwrap()),
-            Ok(())
-        );
-        assert_eq!(
-            AccessRules::default().check("[::1]:7401".parse().unwrap()),
-            Ok(())
-        );
+    fn who_is_on_this_machine_passes_unless_tokens_are_asked_for() {
+        let here = headers(&[("host", "localhost:7401")]);
+        assert!(AccessRules::default().visitor(&here, None, None, false).is_some());
+        assert_eq!(AccessRules::default().visitor(&here, None, None, true), None);
     }
 
     #[test]
     fn a_token_is_known_by_its_digest() {
         let rules = rules();
-        assert_eq!(rules.visitor(&headers(&[]), None), None);
+        assert_eq!(who(&rules, &headers(&[]), None), None);
         assert_eq!(
-            rules.visitor(&headers(&[("authorization", "Bearer fox")]), None),
+            who(&rules, &headers(&[("authorization", "Bearer fox")]), None),
             None
         );
-        let visitor = rules
-            .visitor(&headers(&[("authorization", "Bearer hound")]), None)
-            .unwrap();
+        let visitor = who(&rules, &headers(&[("authorization", "Bearer hound")]), None).unwrap();
         assert!(visitor.may_act());
         assert_eq!(visitor.actor(), "operator anna");
-        let visitor = rules
-            .visitor(&headers(&[("cookie", "a=b; parforce_token=hound")]), None)
-            .unwrap();
+        let visitor = who(&rules, &headers(&[("cookie", "a=b; parforce_token=hound")]), None).unwrap();
         assert!(visitor.may_leave());
     }
 
@@ -379,34 +379,21 @@ mod tests {
             proxy: Some(proxy),
         };
         let asked = headers(&[("x-forwarded-user", "anna")]);
-        assert!(
-            rules
-                .visitor(&asked, Some("10.0.0.1".parse().unwrap()))
-                .unwrap()
-                .may_act()
-        );
-        assert_eq!(rules.visitor(&asked, Some("10.0.0.2".parse().unwrap())), None);
-        assert_eq!(rules.visitor(&asked, None), None);
+        assert!(who(&rules, &asked, Some("10.0.0.1")).unwrap().may_act());
+        assert_eq!(who(&rules, &asked, Some("10.0.0.2")), None);
+        assert_eq!(who(&rules, &asked, None), None);
         let bert = headers(&[("x-forwarded-user", "bert")]);
-        assert!(
-            !rules
-                .visitor(&bert, Some("10.0.0.1".parse().unwrap()))
-                .unwrap()
-                .may_act()
-        );
+        assert!(!who(&rules, &bert, Some("10.0.0.1")).unwrap().may_act());
     }
 
     #[test]
     fn a_foreign_name_for_this_machine_is_no_visitor() {
         let rules = AccessRules::default();
         for host in ["localhost:7401", "127.0.0.1:7401", "[::1]:7401", "localhost"] {
-            assert!(
-                rules.visitor(&headers(&[("host", host)]), None).is_some(),
-                "{host}"
-            );
+            assert!(who(&rules, &headers(&[("host", host)]), None).is_some(), "{host}");
         }
         assert_eq!(
-            rules.visitor(&headers(&[("host", "evil.example:7401")]), None),
+            who(&rules, &headers(&[("host", "evil.example:7401")]), None),
             None
         );
     }
@@ -422,12 +409,12 @@ mod tests {
             ])
         };
         let ours = with("same-origin");
-        let visitor = rules.visitor(&ours, None).unwrap();
+        let visitor = who(&rules, &ours, None).unwrap();
         assert!(visitor.sent(&ours, Some(token)));
         assert!(!visitor.sent(&ours, Some("0")));
         assert!(!visitor.sent(&ours, None));
         assert!(!visitor.sent(&with("cross-site"), Some(token)));
-        let fresh = rules.visitor(&headers(&[]), None).unwrap();
+        let fresh = who(&rules, &headers(&[]), None).unwrap();
         assert!(
             !fresh.sent(&headers(&[]), Some(fresh.csrf())),
             "the cookie was never sent back"

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::net::IpAddr;
 
 use axum::Extension;
 use axum::Json;
-use axum::extract::State;
-use axum::http::{StatusCode, Uri};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream, StreamExt};
@@ -15,7 +16,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::access::Visitor;
 use super::page::Page;
 use super::route::{Fields, Route};
-use super::{Seat, pages};
+use super::{Seat, pages, peer_of};
 
 /// A page's blocks as a stream of events (`blocks`, an object of names and markup: first all of them, then those that
 /// changed; `beat` when nothing could be read), or once as JSON with `once=1`.
@@ -23,6 +24,7 @@ pub(super) async fn live(
     State(seat): State<Seat>,
     Extension(visitor): Extension<Visitor>,
     uri: Uri,
+    request: Request,
 ) -> Response {
     let fields = Fields::parse(uri.query().unwrap_or_default());
     let Some(route) = fields.get("page").and_then(Route::parse_address) else {
@@ -37,7 +39,8 @@ pub(super) async fn live(
     }
     let shutdown = seat.shutdown.clone();
     // Without this a coordinator would wait for every open page before it ends.
-    let events = changes(seat, route, visitor).take_until(shutdown.cancelled_owned());
+    let asked = (request.headers().clone(), peer_of(&request));
+    let events = changes(seat, route, asked).take_until(shutdown.cancelled_owned());
     // Proxies that collect answers before they pass them on are asked not to.
     (
         [("x-accel-buffering", "no")],
@@ -55,13 +58,19 @@ fn blocks(page: &Page) -> HashMap<&'static str, String> {
     blocks
 }
 
-fn changes(seat: Seat, route: Route, visitor: Visitor) -> impl Stream<Item = Result<Event, Infallible>> {
+/// The stream of one page, until who looks at it may not look any more: a token may end before its page is closed.
+fn changes(
+    seat: Seat,
+    route: Route,
+    asked: (HeaderMap, Option<IpAddr>),
+) -> impl Stream<Item = Result<Event, Infallible>> {
     let mut ticks = interval(seat.refresh);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     stream::unfold((ticks, HashMap::new()), move |(mut ticks, mut sent)| {
-        let (seat, route, visitor) = (seat.clone(), route.clone(), visitor.clone());
+        let (seat, route, (headers, peer)) = (seat.clone(), route.clone(), asked.clone());
         async move {
             ticks.tick().await;
+            let visitor = seat.visitor(&headers, peer).await?;
             let event = match pages::load(&seat, &route, &visitor).await {
                 Ok(Some(page)) => {
                     let mut changed = blocks(&page);

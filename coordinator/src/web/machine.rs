@@ -12,12 +12,17 @@ use tracing::error;
 use crate::Shared;
 use crate::store::StoreError;
 
-pub(super) fn router(shared: Arc<Shared>) -> Router {
+/// For who keeps the process running: open to everybody, tells nothing else.
+pub(super) fn health(shared: Arc<Shared>) -> Router {
     Router::new()
         .route("/healthz", get(|| async { "alive\n" }))
         .route("/readyz", get(ready))
-        .route("/metrics", get(metrics))
         .with_state(shared)
+}
+
+/// For who draws charts and sends alerts.
+pub(super) fn figures(shared: Arc<Shared>) -> Router {
+    Router::new().route("/metrics", get(metrics)).with_state(shared)
 }
 
 /// Whether calls are served: the database answers, and no shutdown has begun.
@@ -27,7 +32,10 @@ async fn ready(State(shared): State<Arc<Shared>>) -> Response {
     }
     match shared.store.ping().await {
         Ok(()) => "ready\n".into_response(),
-        Err(error) => (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")).into_response(),
+        Err(error) => {
+            error!(%error, "not ready");
+            (StatusCode::SERVICE_UNAVAILABLE, "the database does not answer\n").into_response()
+        }
     }
 }
 

@@ -17,7 +17,7 @@ mod sampler;
 mod solved;
 mod words;
 
-use std::net::SocketAddr;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,10 +33,11 @@ use proto::convert::NewHunt;
 use tokio_util::sync::CancellationToken;
 
 use crate::Shared;
+use crate::doors::{self, PeerAddr, Porter};
 use crate::grpc::operator::drawn_seed;
 use crate::store::{CreateHuntError, HuntRecord, Store, StoreError};
 
-use access::{AccessRules, TOKEN_COOKIE, Visitor};
+use access::{AccessRules, Role, TOKEN_COOKIE, Visitor};
 use page::{Page, Tab};
 use route::{Fields, Route};
 
@@ -50,6 +51,12 @@ const MAX_FORM_BYTES: usize = 64 * 1024;
 struct Seat {
     pub(crate) store: Store,
     pub(crate) access: Arc<AccessRules>,
+    /// Knows tokens.
+    porter: Arc<Porter>,
+    /// Tokens are asked for, even on this machine.
+    asks: bool,
+    /// Pages go over an encrypted connection.
+    is_tls: bool,
     pub(crate) solver: solved::Solver,
     /// Ends every stream that is open.
     pub(crate) shutdown: CancellationToken,
@@ -60,21 +67,45 @@ struct Seat {
 }
 
 impl Seat {
-    /// The seat of a farm. `shutdown` ends the streams of open pages, without which a server never closes.
-    /// `wake` tells calls that wait for work that there may be some.
-    fn new(
-        store: Store,
-        access: AccessRules,
-        shutdown: CancellationToken,
-        wake: impl Fn() + Send + Sync + 'static,
-    ) -> Seat {
+    /// The seat of a farm. Its shutdown ends the streams of open pages, without which a server never closes.
+    fn new(shared: &Arc<Shared>) -> Seat {
+        let config = &shared.config;
+        let waking = Arc::clone(shared);
         Seat {
-            store,
-            access: Arc::new(access),
+            store: shared.store.clone(),
+            access: Arc::new(config.access.clone()),
+            porter: Arc::clone(&shared.porter),
+            asks: config.doors.asks_pages(config),
+            is_tls: config.doors.encrypts_pages(config),
             solver: solved::Solver::default(),
-            shutdown,
+            shutdown: shared.shutdown.clone(),
             refresh: Duration::from_secs(2),
-            wake: Arc::new(wake),
+            wake: Arc::new(move || waking.work.notify_waiters()),
+        }
+    }
+
+    /// Who makes this request; `None`: nobody that may look.
+    async fn visitor(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> Option<Visitor> {
+        let known = match access::shown(headers) {
+            Some((token, _)) => self.holder(token).await,
+            None => None,
+        };
+        self.access.visitor(headers, peer, known, self.asks)
+    }
+
+    /// Whose token this is, if it opens the pages.
+    async fn holder(&self, token: &str) -> Option<(String, Role)> {
+        if let Some((name, role)) = self.access.holder(token) {
+            return Some((name.to_owned(), role));
+        }
+        match self.porter.holder(token).await {
+            Ok(caller) if caller.role == doors::Role::Operator => Some((caller.name, Role::Operator)),
+            Ok(caller) if caller.role.may_look() => Some((caller.name, Role::Viewer)),
+            Ok(_) => None,
+            Err(shut) => {
+                tracing::debug!(%shut, "the pages stay shut");
+                None
+            }
         }
     }
 
@@ -96,18 +127,33 @@ impl Seat {
 
 /// Everything that the web address answers: pages for people, health and figures for machines.
 pub(crate) fn router(shared: Arc<Shared>) -> Router {
-    let waking = Arc::clone(&shared);
-    let seat = Seat::new(
-        shared.store.clone(),
-        shared.config.access.clone(),
-        shared.shutdown.clone(),
-        move || waking.work.notify_waiters(),
-    );
-    machine::router(shared).merge(dashboard(seat))
+    let seat = Seat::new(&shared);
+    let machine = machine::health(Arc::clone(&shared))
+        .merge(machine::figures(shared).layer(middleware::from_fn_with_state(seat.clone(), only_visitors)));
+    machine.merge(dashboard(seat))
 }
 
-/// The dashboard's routes, to be served with the peer's address
-/// (`into_make_service_with_connect_info::<SocketAddr>()`), without which no proxy is trusted.
+/// What the probe's address answers, to this machine alone: health and figures.
+pub(crate) fn probe_router(shared: Arc<Shared>) -> Router {
+    machine::health(Arc::clone(&shared)).merge(machine::figures(shared))
+}
+
+/// Lets only who may look at the pages look at figures.
+async fn only_visitors(State(seat): State<Seat>, request: Request, next: Next) -> Response {
+    if seat.visitor(request.headers(), peer_of(&request)).await.is_none() {
+        return StatusCode::UNAUTHORIZED.into_response();
+    }
+    next.run(request).await
+}
+
+fn peer_of(request: &Request) -> Option<IpAddr> {
+    request
+        .extensions()
+        .get::<ConnectInfo<PeerAddr>>()
+        .map(|peer| peer.0.0.ip())
+}
+
+/// The dashboard's routes, to be served with the peer's address, without which no proxy is trusted.
 fn dashboard(seat: Seat) -> Router {
     let guarded = Router::new()
         .route("/live", get(live::live))
@@ -130,11 +176,7 @@ fn dashboard(seat: Seat) -> Router {
 
 /// Lets nobody pass that may not look.
 async fn guard(State(seat): State<Seat>, mut request: Request, next: Next) -> Response {
-    let peer = request
-        .extensions()
-        .get::<ConnectInfo<SocketAddr>>()
-        .map(|peer| peer.0.ip());
-    let Some(visitor) = seat.access.visitor(request.headers(), peer) else {
+    let Some(visitor) = seat.visitor(request.headers(), peer_of(&request)).await else {
         let wants_page = request.method() == axum::http::Method::GET && request.uri().path() != "/live";
         return if wants_page {
             Redirect::to("/sign-in").into_response()
@@ -142,7 +184,7 @@ async fn guard(State(seat): State<Seat>, mut request: Request, next: Next) -> Re
             StatusCode::UNAUTHORIZED.into_response()
         };
     };
-    let cookie = visitor.new_cookie();
+    let cookie = visitor.new_cookie(seat.is_tls);
     request.extensions_mut().insert(visitor);
     let mut response = next.run(request).await;
     if let Some(cookie) = cookie.and_then(|cookie| HeaderValue::from_str(&cookie).ok()) {
@@ -263,12 +305,12 @@ fn sign_in_form(wrong: Option<&str>) -> Markup {
 async fn sign_in(State(seat): State<Seat>, headers: HeaderMap, body: String) -> Response {
     let fields = Fields::parse(&body);
     let token = fields.get("token").unwrap_or_default();
-    // The cookie holds the token itself, out of reach of scripts: every coordinator can check it, and taking the rule out
-    // of the configuration ends every visit.
+    // The cookie holds the token itself, out of reach of scripts: every coordinator can check it, and revoking the token
+    // ends every visit.
     let is_plain = token
         .bytes()
         .all(|b| b.is_ascii_graphic() && !b"\";,\\".contains(&b));
-    if !is_plain || seat.access.holder(token).is_none() {
+    if !is_plain || seat.holder(token).await.is_none() {
         tracing::warn!("a sign-in with an unknown token");
         return (
             StatusCode::FORBIDDEN,
@@ -276,9 +318,10 @@ async fn sign_in(State(seat): State<Seat>, headers: HeaderMap, body: String) -> 
         )
             .into_response();
     }
-    let is_tls = headers
-        .get("x-forwarded-proto")
-        .is_some_and(|proto| proto == "https");
+    let is_tls = seat.is_tls
+        || headers
+            .get("x-forwarded-proto")
+            .is_some_and(|proto| proto == "https");
     let secure = if is_tls { "; Secure" } else { "" };
     let cookie =
         format!("{TOKEN_COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000{secure}");

@@ -168,6 +168,8 @@ impl Farm {
             origin: BatchOrigin::Import("a test".into()),
             boards: vec![BoardRow::from(found)],
             rejections: vec![],
+            n_believed: 0,
+            board_sum: None,
             n_known: 0,
             best_par: None,
             strike: None,

@@ -246,14 +246,39 @@ async fn strangers_old_engines_and_broken_messages_are_sent_away(pool: PgPool) {
         code(running.farm.acquire(acquire("me", 0)).await.unwrap_err()),
         Code::InvalidArgument
     );
+    // Another engine is leased nothing, and told why; what it found is taken.
     let old = v1::HelloRequest {
         engine: "parforce-0".to_owned(),
-        ..hello("w").into()
+        ..hello("old").into()
     };
-    assert_eq!(
-        code(running.farm.hello(old).await.unwrap_err()),
-        Code::FailedPrecondition
+    let welcome = running.farm.hello(old).await.unwrap().into_inner();
+    assert_eq!(welcome.directive(), v1::Directive::Upgrade);
+    assert!(
+        welcome.refusal.contains("install parforce"),
+        "{}",
+        welcome.refusal
     );
+    let refused = running
+        .farm
+        .acquire(acquire(&welcome.session, 0))
+        .await
+        .unwrap_err();
+    assert_eq!(refused.code(), Code::FailedPrecondition);
+    assert_eq!(refused.message(), welcome.refusal);
+    let beat = v1::HeartbeatRequest {
+        session: welcome.session,
+        seq: 1,
+        leases: Vec::new(),
+    };
+    let orders = running.farm.heartbeat(beat).await.unwrap().into_inner();
+    assert_eq!(orders.directive(), v1::Directive::Upgrade);
+    // So is who has not tested itself, or whose test went wrong.
+    let broken = v1::HelloRequest {
+        self_test_digest: vec![1; 16],
+        ..hello("broken").into()
+    };
+    let welcome = running.farm.hello(broken).await.unwrap().into_inner();
+    assert!(welcome.refusal.contains("self-test"), "{}", welcome.refusal);
     let newer = v1::HelloRequest {
         protocol_first: 2,
         protocol_last: 3,

@@ -131,6 +131,8 @@ impl Farm {
             boards: rows,
             n_known: 0,
             rejections: Vec::new(),
+            n_believed: 0,
+            board_sum: None,
             strike: None,
             max_strikes: 3,
         };
@@ -146,19 +148,23 @@ impl Farm {
     }
 
     pub(crate) async fn beat_one(&self, session: Session, seq: u64, lease: &Lease) -> LeaseAction {
-        let beat = Beat {
-            session,
-            seq,
-            leases: vec![LeaseBeat {
-                job: lease.job,
-                token: lease.token,
-                work_done: 1,
-                rate: 10.0,
-                best_par: None,
-                checkpoint: None,
-            }],
-        };
+        let beat = beat(session, seq, lease);
         self.store.beat(&beat, TTL).await.unwrap().orders[0].action
+    }
+}
+
+pub(crate) fn beat(session: Session, seq: u64, lease: &Lease) -> Beat {
+    Beat {
+        session,
+        seq,
+        leases: vec![LeaseBeat {
+            job: lease.job,
+            token: lease.token,
+            work_done: 1,
+            rate: 10.0,
+            best_par: None,
+            checkpoint: None,
+        }],
     }
 }
 
@@ -189,7 +195,7 @@ pub(crate) fn hello(name: &str) -> Hello {
         n_slots: 4,
         n_threads: 4,
         cpu: "test".to_owned(),
-        self_test: Vec::new(),
+        self_test: board::SELF_TEST.to_vec(),
     }
 }
 

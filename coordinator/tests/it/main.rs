@@ -16,4 +16,6 @@ mod hunts;
 mod leases;
 mod schema;
 mod strategies;
+mod shut;
 mod submits;
+mod trust;

@@ -200,7 +200,7 @@ impl Worker {
             n_slots: 64,
             n_threads: 64,
             cpu: String::new(),
-            self_test_digest: Vec::new(),
+            self_test_digest: board::SELF_TEST.to_vec(),
         })
     }
 

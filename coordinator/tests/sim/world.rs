@@ -373,6 +373,8 @@ impl<'a> World<'a> {
             boards: rows,
             n_known: 0,
             rejections: Vec::new(),
+            n_believed: 0,
+            board_sum: None,
             strike: None,
             max_strikes: 3,
         };

@@ -3,7 +3,10 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use super::{Directive, MAX_LEASES, MAX_THREADS, WireError, duration, label, list, millis, within};
+use super::{
+    Directive, MAX_DETAIL_CHARS, MAX_LABEL_CHARS, MAX_LEASES, MAX_THREADS, WireError, cut, duration, label,
+    list, millis, within,
+};
 use crate::ids::{Incarnation, Session};
 use crate::v1;
 
@@ -78,8 +81,23 @@ pub struct Welcome {
     pub beat_interval: Duration,
     /// The most boards in one batch.
     pub max_boards_per_batch: usize,
+    /// Which program versions the farm takes.
+    pub versions: Versions,
     /// What the worker is to do.
     pub directive: Directive,
+    /// Why nothing is leased to this program, and what to run; `None`: it may acquire.
+    pub refusal: Option<String>,
+}
+
+/// Which program versions a farm takes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Versions {
+    /// Below this nothing is leased; empty: no demand.
+    pub minimum: String,
+    /// What will be the minimum; empty: nothing is announced.
+    pub next: String,
+    /// When that will be, from when the answer was made; `None`: no date.
+    pub deadline: Option<Duration>,
 }
 
 impl From<Welcome> for v1::HelloResponse {
@@ -90,8 +108,13 @@ impl From<Welcome> for v1::HelloResponse {
             lease_ttl_ms: millis(welcome.lease_ttl),
             beat_interval_ms: millis(welcome.beat_interval),
             max_boards_per_batch: u32::try_from(welcome.max_boards_per_batch).unwrap_or(u32::MAX),
-            versions: Some(v1::Versions::default()),
+            versions: Some(v1::Versions {
+                minimum: welcome.versions.minimum,
+                next: welcome.versions.next,
+                deadline_s: welcome.versions.deadline.map_or(0, |left| left.as_secs().max(1)),
+            }),
             directive: welcome.directive.to_wire(),
+            refusal: welcome.refusal.unwrap_or_default(),
         }
     }
 }
@@ -107,7 +130,19 @@ impl TryFrom<v1::HelloResponse> for Welcome {
             beat_interval: duration(within("beat_interval_ms", wire.beat_interval_ms, 1, u32::MAX)?),
             max_boards_per_batch: within("max_boards_per_batch", wire.max_boards_per_batch, 1, u32::MAX)?
                 as usize,
+            versions: Versions::from(wire.versions.unwrap_or_default()),
             directive: Directive::from_wire(wire.directive)?,
+            refusal: Some(cut(&wire.refusal, MAX_DETAIL_CHARS)).filter(|refusal| !refusal.is_empty()),
         })
+    }
+}
+
+impl From<v1::Versions> for Versions {
+    fn from(wire: v1::Versions) -> Versions {
+        Versions {
+            minimum: cut(&wire.minimum, MAX_LABEL_CHARS),
+            next: cut(&wire.next, MAX_LABEL_CHARS),
+            deadline: (wire.deadline_s > 0).then(|| Duration::from_secs(wire.deadline_s)),
+        }
     }
 }

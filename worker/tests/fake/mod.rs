@@ -129,6 +129,7 @@ impl Farm for Fake {
                 max_boards_per_batch: 100,
                 versions: None,
                 directive: Directive::Run.into(),
+                refusal: String::new(),
             })
         })
     }

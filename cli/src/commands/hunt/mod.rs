@@ -14,18 +14,20 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use board::Par;
-use coordinator::store::{HuntProgress, HuntRecord};
+use coordinator::doors::{Role, Secret, TlsFiles};
+use coordinator::store::{HuntProgress, HuntRecord, WhichTokens};
 use coordinator::{Config, Coordinator, Store};
 use proto::convert::{NewCampaign, NewHunt, Strategy};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
+use worker::door::{Door, TokenSource};
 use worker::{Departure, Progress, Shutdown, WorkerError};
 
 use super::signals::Signals;
 use super::siren::campaign;
-use super::{Database, DatabaseArguments, Outcome, census, difficulty};
+use super::{Database, DatabaseArguments, Outcome, census, difficulty, tls};
 use crate::embedded::Access;
 use live::{Ledger, Live};
 use wish::WishArguments;
@@ -34,6 +36,8 @@ use wish::WishArguments;
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// Connections of the coordinator in this process.
 const MAX_CONNECTIONS: u32 = 16;
+/// Whose token the worker of this process shows.
+const OWN_TOKEN: &str = "the hunt's own worker";
 /// What the log file holds if `PARFORCE_LOG` does not say.
 const LOG_FILTER: &str = "info,sqlx=warn,h2=warn,hyper=warn,tower=warn,tonic=warn";
 
@@ -44,7 +48,9 @@ const LOG_FILTER: &str = "info,sqlx=warn,h2=warn,hyper=warn,tower=warn,tonic=war
 /// that was found; a second Ctrl-C ends at once. Run again it goes on where it stopped: the data folder keeps
 /// everything, and no seed is used twice.
 ///
-/// Other workers may join while it runs: parforce-worker --coordinator ADDRESS, with the address of --listen.
+/// Other workers may join while it runs, with the address of --listen: parforce-worker --coordinator ADDRESS. Where that
+/// can be reached from other machines it has TLS, by an authority made in the data folder, and asks for tokens
+/// (parforce token create); how to join is printed.
 ///
 /// Examples:
 ///   parforce hunt
@@ -117,6 +123,10 @@ enum End {
 /// The parts that run.
 struct Running {
     coordinator: Coordinator,
+    /// How pages are called: http or https.
+    pages: &'static str,
+    /// The authority and certificate, if others may join.
+    files: Option<tls::Files>,
     worker: JoinHandle<Result<Departure, WorkerError>>,
     worker_shutdown: Shutdown,
     worker_progress: watch::Receiver<Progress>,
@@ -161,6 +171,8 @@ pub(crate) fn run_farm(arguments: &FarmArguments, errand: &Errand<'_>) -> anyhow
 /// Where the hunt keeps what is not in the database: the worker's spool, and the log.
 struct Places {
     spool: PathBuf,
+    /// The authority of a hunt that others may join.
+    tls: PathBuf,
     log: Option<PathBuf>,
 }
 
@@ -177,12 +189,14 @@ impl Places {
                 .open(data.join("parforce.log"))?;
             return Ok(Places {
                 spool,
+                tls: data.join("tls"),
                 log: start_log(log).then(|| data.join("parforce.log")),
             });
         };
         let spool = postgres.make_folder("spool")?;
         Ok(Places {
             spool,
+            tls: postgres.make_folder("tls")?,
             log: start_log(postgres.append_to("parforce.log")?).then(|| data.join("parforce.log")),
         })
     }
@@ -207,7 +221,7 @@ async fn hunt(
     signals: &mut Signals,
 ) -> anyhow::Result<Outcome> {
     let store = Store::connect(&database.url(), MAX_CONNECTIONS).await?;
-    let mut running = start(arguments, &places.spool, store).await?;
+    let mut running = start(arguments, places, store).await?;
     let (hunt, limit, goal) = match errand {
         Errand::Hunt(wish, goal) => (
             running.coordinator.create_hunt(wish).await?,
@@ -216,7 +230,7 @@ async fn hunt(
         ),
         Errand::Campaign(wish, _) => (running.coordinator.create_campaign(wish).await?, None, None),
     };
-    announce(arguments, database, &running.coordinator, &hunt);
+    announce(arguments, database, &running, &hunt);
 
     let begun = Instant::now();
     let mut live = Live::start(&hunt, limit);
@@ -250,7 +264,7 @@ async fn hunt(
 }
 
 /// Starts coordinator and worker.
-async fn start(arguments: &FarmArguments, spool: &Path, store: Store) -> anyhow::Result<Running> {
+async fn start(arguments: &FarmArguments, places: &Places, store: Store) -> anyhow::Result<Running> {
     let mut config = Config::embedded();
     if let Some(listen) = arguments.listen {
         config.listen = listen;
@@ -258,20 +272,69 @@ async fn start(arguments: &FarmArguments, spool: &Path, store: Store) -> anyhow:
         config.proving.share = 1.0;
     }
     config.web = Some(arguments.web.unwrap_or_else(usual_web_address));
+    let addresses = [Some(config.listen), config.web].into_iter().flatten();
+    let is_open = addresses.clone().any(|addr| !addr.ip().is_loopback());
+    let (mut door, mut files) = (Door::default(), None);
+    if is_open {
+        let mut names = vec![host_name()];
+        names.extend(
+            addresses
+                .map(|addr| addr.ip())
+                .filter(|ip| !ip.is_unspecified())
+                .map(|ip| ip.to_string()),
+        );
+        let made = tls::make_server(&places.tls, &names)?;
+        config.doors.tls = Some(TlsFiles {
+            certificate: made.certificate.clone(),
+            key: made.key.clone(),
+            client_ca: None,
+        });
+        door = own_door(&store, &made).await?;
+        files = Some(made);
+    }
+    let has_tls = config.doors.tls.is_some();
+    let pages = if config.doors.encrypts_pages(&config) {
+        "https"
+    } else {
+        "http"
+    };
     let coordinator = Coordinator::start(config, store, CancellationToken::new()).await?;
 
-    let address = format!("http://{}", reachable(coordinator.local_addr()));
+    let scheme = if has_tls { "https" } else { "http" };
+    let address = format!("{scheme}://{}", reachable(coordinator.local_addr()));
     let mut config = worker::Config::new(address, host_name());
+    config.door = door;
     config.n_threads = arguments.threads();
-    config.spool_dir = Some(spool.to_path_buf());
+    config.spool_dir = Some(places.spool.clone());
     let worker_shutdown = Shutdown::default();
     let (sender, worker_progress) = watch::channel(Progress::default());
     let worker = tokio::spawn(worker::run(config, worker_shutdown.clone(), sender));
     Ok(Running {
         coordinator,
+        pages,
+        files,
         worker,
         worker_shutdown,
         worker_progress,
+    })
+}
+
+/// What this process' worker shows at this process' door: a token that nobody else ever sees.
+async fn own_door(store: &Store, files: &tls::Files) -> anyhow::Result<Door> {
+    store.migrate().await?;
+    // Those of hunts before, which died with them.
+    store
+        .revoke_tokens(&WhichTokens::Name(OWN_TOKEN.to_owned()))
+        .await?;
+    let secret = Secret::draw();
+    store
+        .create_token(OWN_TOKEN, Role::Worker, &secret.digest(), None)
+        .await?;
+    Ok(Door {
+        token: Some(TokenSource::Given(secret.reveal().to_owned())),
+        ca: Some(files.ca.clone()),
+        certificate: None,
+        server_name: Some(tls::NAME.to_owned()),
     })
 }
 
@@ -308,7 +371,8 @@ fn host_name() -> String {
     }
 }
 
-fn announce(arguments: &FarmArguments, database: &Database, coordinator: &Coordinator, hunt: &HuntRecord) {
+fn announce(arguments: &FarmArguments, database: &Database, running: &Running, hunt: &HuntRecord) {
+    let coordinator = &running.coordinator;
     eprintln!("hunting {}", hunt.name);
     if let Database::Private(_) = database {
         eprintln!(
@@ -317,10 +381,27 @@ fn announce(arguments: &FarmArguments, database: &Database, coordinator: &Coordi
         );
     }
     if let Some(web) = coordinator.web_addr() {
-        eprintln!("dashboard  http://{web}/");
+        eprintln!("dashboard  {}://{web}/", running.pages);
     }
-    if arguments.listen.is_some() {
-        eprintln!("workers    may join at http://{}", coordinator.local_addr());
+    match (&running.files, arguments.listen) {
+        (Some(files), Some(_)) => {
+            let addr = coordinator.local_addr();
+            let host = if addr.ip().is_unspecified() {
+                host_name()
+            } else {
+                addr.ip().to_string()
+            };
+            eprintln!(
+                "workers    may join with a token and the authority in {}:\n\
+                 \x20          parforce token create NAME --role worker --file NAME.token\n\
+                 \x20          parforce-worker --coordinator https://{host}:{} --tls-ca ca.pem --tls-name {} --token-file NAME.token",
+                files.ca.display(),
+                addr.port(),
+                tls::NAME,
+            );
+        }
+        (None, Some(_)) => eprintln!("workers    may join at http://{}", coordinator.local_addr()),
+        (_, None) => {}
     }
     eprintln!("Ctrl-C ends it and keeps everything found.\n");
 }

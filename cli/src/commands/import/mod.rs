@@ -294,6 +294,8 @@ impl Import<'_> {
             boards,
             n_known: 0,
             rejections: Vec::new(),
+            n_believed: 0,
+            board_sum: None,
             strike: None,
             max_strikes: 0,
         };

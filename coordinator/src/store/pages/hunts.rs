@@ -174,7 +174,7 @@ impl Store {
     pub async fn newest_anneal(&self, hunt_id: i64) -> Result<Option<board::job::JobSpec>, StoreError> {
         let row = sqlx::query!(
             r#"
-            SELECT id AS "id!", spec AS "spec!", kind AS "kind!" FROM (SELECT id, spec, kind FROM jobs WHERE hunt_id = $1 ORDER BY number DESC LIMIT 100) j
+            SELECT id AS "id!", spec AS "spec!", kind AS "kind!" FROM (SELECT id, spec, kind FROM jobs WHERE hunt_id = $1 AND audit_of IS NULL ORDER BY number DESC LIMIT 100) j
             WHERE kind = 'anneal' ORDER BY id DESC LIMIT 1
             "#,
             hunt_id,

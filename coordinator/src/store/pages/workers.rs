@@ -66,6 +66,8 @@ pub struct WorkerLine {
     pub gone_at: Option<OffsetDateTime>,
     /// What is held against it.
     pub strikes: i32,
+    /// Leases taken from it because their work stood still.
+    pub n_stalls: i32,
     /// Why it gets nothing.
     pub quarantine_reason: Option<String>,
     /// Leases held.
@@ -131,7 +133,7 @@ impl Store {
             )
             SELECT cut.id AS "id!", name AS "name!", incarnation AS "incarnation!", state AS "state!", engine AS "engine!",
                 program_version AS "program_version!", n_slots AS "n_slots!", n_threads AS "n_threads!", cpu AS "cpu!",
-                directive AS "directive!", first_seen AS "first_seen!", last_seen AS "last_seen!", gone_at, strikes AS "strikes!",
+                directive AS "directive!", first_seen AS "first_seen!", last_seen AS "last_seen!", gone_at, strikes AS "strikes!", n_stalls AS "n_stalls!",
                 quarantine_reason, n_leases AS "n_leases!", rate AS "rate!", per_thread AS expected_per_thread, jobs AS "jobs!",
                 b.stored_at AS "last_batch_at?", b.n_inserted AS "last_batch_new?", d.job_id AS "last_done?", d.ended_at AS "last_done_at?"
             FROM cut

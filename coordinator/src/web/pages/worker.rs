@@ -70,6 +70,10 @@ pub(super) async fn load(seat: &Seat, id: i64, visitor: &Visitor) -> Result<Opti
 fn actions(worker: &WorkerLine, visitor: &Visitor) -> Markup {
     let ask = |what: &str| format!("/workers/{}/{what}", worker.id);
     html! {
+        @if visitor.may_act() && worker.gone_at.is_some() && worker.quarantine_reason.is_some() {
+            // Its next start would be in quarantine too.
+            a.button href=(ask("trust")) { "Trust again" }
+        }
         @if visitor.may_act() && worker.gone_at.is_none() {
             @if worker.directive == "run" { a.button href=(ask("drain")) { "Drain" } } @else { a.button href=(ask("run")) { "Let it run" } }
             a.button href=(ask("stop")) { "Stop" }
@@ -103,6 +107,7 @@ fn tiles(worker: &WorkerLine, now: OffsetDateTime) -> Markup {
             Tile::new("Jobs held", format!("{} of {}", worker.n_leases, worker.n_slots)).note(worker.jobs.iter().map(|id| format!("job {id}")).collect::<Vec<_>>().join(", ")),
             Tile::new("Last beat", words::ago(worker.last_seen, now)),
             Tile::new("Strikes", worker.strikes.to_string()).mood(if worker.strikes > 0 { Mood::Bad } else { Mood::Plain }),
+            Tile::new("Stalls", worker.n_stalls.to_string()).note("leases whose work stood still").mood(if worker.n_stalls > 0 { Mood::Warn } else { Mood::Plain }),
         ]))
     }
 }
