@@ -156,20 +156,19 @@ fn make(create: &Create) -> anyhow::Result<Outcome> {
     );
     store.close()?;
     let id = made?;
-    match &create.file {
-        Some(path) => eprintln!(
+    if let Some(path) = &create.file {
+        eprintln!(
             "token {id} for {}, {}, is in {}",
             create.name,
             create.role,
             path.display()
-        ),
-        None => {
-            eprintln!(
-                "token {id} for {}, {}; it is shown this once:",
-                create.name, create.role
-            );
-            writeln!(std::io::stdout(), "{}", secret.reveal())?;
-        }
+        );
+    } else {
+        eprintln!(
+            "token {id} for {}, {}; it is shown this once:",
+            create.name, create.role
+        );
+        writeln!(std::io::stdout(), "{}", secret.reveal())?;
     }
     Ok(Outcome::Done)
 }

@@ -15,7 +15,7 @@ mod fixture;
 mod hunts;
 mod leases;
 mod schema;
-mod strategies;
 mod shut;
+mod strategies;
 mod submits;
 mod trust;
