@@ -1,5 +1,7 @@
 //! Nobody is trusted: each way of lying, and how it is found out.
 
+use std::time::Duration;
+
 use board::census::{Keep, Scope};
 use board::cluster::Explorer;
 use board::job::JobDigest;
@@ -35,7 +37,7 @@ async fn carry_out(farm: &Farm, session: Session, lease: &Lease) -> Completion {
         digest: result.digest,
         census: result.census,
         measures: None,
-        cpu: std::time::Duration::ZERO,
+        cpu: Duration::ZERO,
     }
 }
 

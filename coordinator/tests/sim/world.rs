@@ -99,7 +99,7 @@ impl Ground {
     }
 }
 
-const CLEAR: [&str; 14] = [
+const CLEAR: [&str; 15] = [
     "DELETE FROM events",
     "DELETE FROM rejections",
     "DELETE FROM batches",
@@ -107,6 +107,7 @@ const CLEAR: [&str; 14] = [
     "DELETE FROM census_ranges",
     "DELETE FROM censuses",
     "DELETE FROM job_attempts",
+    "DELETE FROM audits",
     "DELETE FROM jobs",
     "DELETE FROM workers",
     "DELETE FROM hunts",
