@@ -239,10 +239,17 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Database`] if the database is away.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
     pub async fn begin(&self) -> Result<Tx, StoreError> {
-        Ok(Tx {
-            tx: self.pool.begin().await?,
-        })
+        // A caller may be given up at any moment (its client went away). If that happened while BEGIN is under way, sqlx
+        // would not know of the transaction, and the connection would go back to the pool within it: what others then
+        // write there without a transaction of their own would be told to be done, and never be. So BEGIN is seen through.
+        let pool = self.pool.clone();
+        let begun = tokio::spawn(async move { pool.begin().await }).await;
+        let tx = begun.expect("beginning does not panic, and nobody aborts it")?;
+        Ok(Tx { tx })
     }
 }
 

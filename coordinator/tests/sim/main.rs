@@ -114,6 +114,15 @@ async fn what_once_failed_holds_now(pool: PgPool) {
     }
 }
 
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn a_call_given_up_while_it_begins_leaves_no_transaction_open(pool: PgPool) {
+    let ground = Ground::new(pool);
+    for n_waits in 0..40 {
+        let _ = torn::torn(ground.store.begin(), n_waits % 4).await;
+        ground.settle().await;
+    }
+}
+
 /// What would be wrong, done to the database by hand.
 const SABOTAGE: [&str; 9] = [
     "DELETE FROM boards WHERE (par, canonical) = (SELECT par, canonical FROM boards LIMIT 1)",

@@ -38,13 +38,16 @@ const LEASE: Duration = Duration::from_mins(1);
 /// The lot of every census.
 const CENSUS_LOT: (u8, u8) = (4, 3);
 
+/// Looks after which a statement that still runs will never end.
+const MAX_LOOKS: usize = 20_000;
+
 /// Rounds after which a farm without faults must have ended everything.
 const MAX_ROUNDS: usize = 400;
 
 /// What outlives a simulation: the database, and what was found out about boards and jobs.
 pub(crate) struct Ground {
     pub(crate) pool: PgPool,
-    store: Store,
+    pub(crate) store: Store,
     prover: Prover,
     truth: Truth,
     results: Results,
@@ -65,11 +68,12 @@ impl Ground {
     }
 
     /// Waits until the database is done with what nobody waits for any more: statements of calls that were torn off.
-    async fn settle(&self) {
-        let n_connections = self.pool.size();
-        while self.pool.num_idle() < n_connections as usize {
+    pub(crate) async fn settle(&self) {
+        // Asked each time: connections that nobody uses are closed meanwhile.
+        while self.pool.num_idle() < self.pool.size() as usize {
             tokio::task::yield_now().await;
         }
+        let n_connections = self.pool.size().max(1);
         // A connection answers only when it has done what it was given before.
         let mut connections = Vec::new();
         for _ in 0..n_connections {
@@ -78,9 +82,8 @@ impl Ground {
             connections.push(connection);
         }
         // One that was closed over its statement is not among them: the server ends that statement all the same.
-        let mut n_busy = 1_i64;
-        while n_busy > 0 {
-            n_busy = sqlx::query_scalar(
+        for _ in 0..MAX_LOOKS {
+            let n_busy: i64 = sqlx::query_scalar(
                 "SELECT count(*) FROM pg_stat_activity
                 WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'
                     AND backend_type = 'client backend'",
@@ -88,7 +91,11 @@ impl Ground {
             .fetch_one(&mut *connections[0])
             .await
             .unwrap();
+            if n_busy == 0 {
+                return;
+            }
         }
+        panic!("a transaction is left open that nobody will end");
     }
 
     /// Empties the database. (TRUNCATE would write a hundred files.)
@@ -163,7 +170,8 @@ impl<'a> World<'a> {
         let site = |_| {
             let shared = Shared::new(
                 config(),
-                ground.store.clone(),
+                // Of its own: a coordinator may remember what it saw, and another one's memory is not its.
+                Store::from_pool(ground.pool.clone()),
                 ground.prover.clone(),
                 CancellationToken::new(),
             );
