@@ -152,8 +152,10 @@ impl Book {
             )?;
             let hunt = &self.seen.hunts[&job.hunt];
             let is_told = matches!(order.action(), LeaseAction::Pause | LeaseAction::Cancel);
+            // What a hunt that is done has claimed is run again all the same; nothing goes on in a paused or cancelled one.
+            let goes_on = hunt == "running" || job.is_audit && hunt == "done";
             ensure(
-                is_told || hunt == "running",
+                is_told || goes_on,
                 "a beat after its hunt was paused or ended was told to go on",
             )?;
         }

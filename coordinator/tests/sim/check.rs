@@ -27,6 +27,8 @@ pub(crate) struct Job {
     pub(crate) hunt: i64,
     pub(crate) token: i64,
     pub(crate) state: String,
+    /// Whether it runs again what another worker claimed.
+    pub(crate) is_audit: bool,
     digest: Option<Vec<u8>>,
     n_iterations: i64,
     n_found: i64,
@@ -85,7 +87,7 @@ const SUMS: &str = "
             FROM jobs) j";
 
 const JOBS: &str = "
-    SELECT id, hunt_id AS hunt, token, state, digest, n_iterations, n_found,
+    SELECT id, hunt_id AS hunt, token, state, audit_of IS NOT NULL AS is_audit, digest, n_iterations, n_found,
         (SELECT string_agg(c::text, ' ' ORDER BY par) FROM census_counts c WHERE c.job_id = jobs.id) AS counts
     FROM jobs ORDER BY id";
 
@@ -248,6 +250,14 @@ impl Book {
                         JOIN job_attempts a ON a.job_id = r.repeat_of
                         JOIN workers w ON w.id = a.worker_id AND w.name = $2
                         WHERE r.job_id = j.id)
+                    -- An audit is for who made none of the runs that it compares, and only while its claim stands.
+                    AND (j.audit_of IS NULL OR EXISTS (SELECT FROM jobs claim WHERE claim.id = j.audit_of AND claim.state = 'done')
+                        AND NOT EXISTS (
+                            SELECT FROM jobs run
+                            JOIN job_attempts a ON a.job_id = run.id AND a.outcome = 'done'
+                            JOIN workers w ON w.id = a.worker_id AND w.name = $2
+                            WHERE j.audit_of IN (run.id, run.audit_of)
+                                OR EXISTS (SELECT FROM census_ranges r WHERE (r.job_id, r.repeat_of) IN ((j.audit_of, run.id), (run.id, j.audit_of)))))
             ) OR EXISTS (
                 SELECT FROM hunts h LEFT JOIN censuses c ON c.hunt_id = h.id
                 WHERE h.state = 'running' AND (h.ends_at IS NULL OR h.ends_at > clock_timestamp())

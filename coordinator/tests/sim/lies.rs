@@ -152,20 +152,7 @@ fn claim(worker: &Worker, session: String) -> Option<CompleteJobRequest> {
 }
 
 fn about_another(worker: &mut Worker, lie: Lie, session: String, overheard: &Overheard<'_>) -> Option<Call> {
-    let own = worker
-        .process
-        .as_ref()?
-        .held
-        .iter()
-        .map(|held| (held.job, held.token));
-    let own: Vec<_> = own.collect();
-    let others: Vec<_> = overheard
-        .leases
-        .iter()
-        .filter(|lease| !own.contains(lease))
-        .copied()
-        .collect();
-    let (job_id, token) = *others.get(worker.draw(others.len().max(1)))?;
+    let (job_id, token) = *overheard.leases.get(worker.draw(overheard.leases.len().max(1)))?;
     Some(match lie {
         Lie::OtherClaim => Call::Complete(CompleteJobRequest {
             session,

@@ -67,7 +67,6 @@ fn number(variable: &str, usual: u64) -> u64 {
 }
 
 #[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
-#[ignore = "seeds 8, 11, 12, 20 and 23 fail since claims are run again by others: see docs/reliability.md"]
 async fn whatever_fails_nothing_is_lost_counted_twice_or_stalled(pool: PgPool) {
     if let Ok(filter) = std::env::var("PARFORCE_LOG") {
         tracing_subscriber::fmt()
@@ -106,7 +105,6 @@ async fn whatever_fails_nothing_is_lost_counted_twice_or_stalled(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
-#[ignore = "now and then a worker gets nothing though there is work, since claims are run again: see docs/reliability.md"]
 async fn what_once_failed_holds_now(pool: PgPool) {
     let mut ground = Ground::new(pool);
     for (name, ops) in reproductions::ALL {

@@ -218,7 +218,14 @@ impl<'a> World<'a> {
                 }
             }
             Op::Lie(_, lie, fate) => {
-                let leases: Vec<_> = self.book.granted.keys().copied().collect();
+                // Leases of others: one is its own though the answer that granted it was lost.
+                let liar = self.workers[N_WORKERS - 1].process.as_ref();
+                let own = liar.and_then(|process| process.session.as_ref());
+                let granted = self.book.granted.iter();
+                let leases: Vec<_> = granted
+                    .filter(|&(_, holder)| Some(holder) != own)
+                    .map(|(&lease, _)| lease)
+                    .collect();
                 let batches: Vec<_> = self.book.acks.keys().cloned().collect();
                 let overheard = Overheard {
                     leases: &leases,
