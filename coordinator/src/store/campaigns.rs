@@ -241,7 +241,7 @@ impl Tx {
         n_levels: usize,
     ) -> Result<Option<HuntRecord>, StoreError> {
         let row = sqlx::query_as!(
-            super::hunts::HuntRow,
+            super::hunt_record::HuntRow,
             r#"
             INSERT INTO hunts (name, strategy, seed, priority, end_number)
             VALUES ($1, $2, $3, $4, $5)
@@ -317,7 +317,7 @@ impl Tx {
         .execute(&mut *self.tx)
         .await?;
         let row = sqlx::query_as!(
-            super::hunts::HuntRow,
+            super::hunt_record::HuntRow,
             r#"
             UPDATE hunts SET state = 'running', priority = $2, ended_at = NULL, end_reason = NULL
             WHERE id = $1

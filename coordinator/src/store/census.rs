@@ -148,7 +148,7 @@ impl Store {
             .into_iter()
             .map(|row| RangeToSplit {
                 job: super::leases::job_id(row.job_id),
-                hunt: super::hunts::hunt_id(row.hunt_id),
+                hunt: super::hunt_record::hunt_id(row.hunt_id),
             })
             .collect())
     }

@@ -116,7 +116,7 @@ impl Store {
         )
         .fetch_optional(&self.pool)
         .await?;
-        Ok(row.map(|row| super::hunts::hunt_id(row.id)))
+        Ok(row.map(|row| super::hunt_record::hunt_id(row.id)))
     }
 
     /// Empty where nothing is published of one of the numbers of walls, or of such vehicles.

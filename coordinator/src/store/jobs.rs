@@ -267,7 +267,7 @@ impl TryFrom<JobRow> for JobRecord {
             .transpose()?;
         Ok(JobRecord {
             id: super::leases::job_id(row.id),
-            hunt: super::hunts::hunt_id(row.hunt_id),
+            hunt: super::hunt_record::hunt_id(row.hunt_id),
             number: from_sql(row.number),
             state: JobState::parse(&row.state).ok_or_else(|| unreadable(format!("state {:?}", row.state)))?,
             spec: decode_spec(row.id, &row.spec)?,

@@ -1,22 +1,17 @@
-//! Leases: who may run which job, until when. Grant, renew, complete, release, expire.
+//! Leases: who may run which job, until when. Renew, release, expire; granting is in `grants`, completing in `claims`.
 //!
 //! The race that all of this is about: a worker that was taken for dead comes back after its job went to another.
 //! Its token is smaller than the job's, so every statement here finds no row for it, and it is told that it lost.
 
 use std::time::Duration;
 
-use board::ENGINE;
-use board::canonical::Canonical;
-use board::difficulty::Difficulty;
-use board::job::{Counters, JobDigest};
 use prost::Message;
-use proto::convert::{
-    Acquire, Beat, Completion, Lease, LeaseAction, LeaseOrder, LeaseOutcome, Release, ReleaseReason,
-};
+use proto::convert::{Beat, LeaseAction, LeaseOrder, LeaseOutcome, Release, ReleaseReason};
 use proto::ids::{FencingToken, HuntId, JobId, Session};
 use proto::v1;
 
-use super::{EventKind, EventToWrite, Store, StoreError, Tx, narrow, to_sql};
+use super::claims::SqlCounters;
+use super::{Store, StoreError, to_sql};
 
 /// What a beat was answered with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,25 +36,6 @@ pub struct Expired {
 }
 
 impl Store {
-    /// Grants waiting jobs to a worker; again with the same request, the leases of it that are still held.
-    /// `None`: this request was answered before and none of its leases is left.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`].
-    pub async fn grant(&self, wish: &Acquire, lease_ttl: Duration) -> Result<Option<Vec<Lease>>, StoreError> {
-        let mut tx = self.begin().await?;
-        // Two calls with one request id (the first lost its connection and still waits here) must not both be granted.
-        tx.lock_request(wish).await?;
-        if tx.was_answered(wish).await? {
-            let held = tx.leases_of_request(wish).await?;
-            tx.commit().await?;
-            return Ok((!held.is_empty()).then_some(held));
-        }
-        let granted = tx.grant_queued(wish, lease_ttl).await?;
-        tx.commit().await?;
-        Ok(Some(granted))
-    }
-
     /// Renews the leases of a beat and says what to do with each. A beat that is not newer than one already heard (it
     /// was sent again, or overtaken) renews nothing, and is told how things stand.
     ///
@@ -156,123 +132,6 @@ impl Store {
             })
             .collect();
         Ok(BeatOutcome { orders })
-    }
-
-    /// Ends a job that was carried out. Said again after it was accepted, it is accepted again.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`].
-    pub async fn complete(&self, claim: &Completion) -> Result<LeaseOutcome, StoreError> {
-        self.complete_measured(claim, &[]).await
-    }
-
-    /// The same for a job that measured boards: stores its measures, which [`crate::measures`] let through, in the same
-    /// transaction.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`].
-    pub async fn complete_measured(
-        &self,
-        claim: &Completion,
-        measured: &[(Canonical, Difficulty)],
-    ) -> Result<LeaseOutcome, StoreError> {
-        let mut tx = self.begin().await?;
-        let counters = SqlCounters::from(&claim.counters);
-        let digest = claim.digest.to_bytes();
-        let row = sqlx::query!(
-            r#"
-            WITH ended AS (
-                UPDATE jobs SET state = 'done', worker_id = NULL, expires_at = NULL, checkpoint = NULL, rate = 0,
-                    ended_at = clock_timestamp(), work_done = $5, digest = $4, engine = workers.engine,
-                    n_iterations = $5, n_legal = $6, n_clusters = $7, n_solvable = $8, n_too_large = $9,
-                    n_positions = $10, n_accepted = $11, n_duplicates = $12, n_found = $13, cpu_ms = $16
-                FROM workers
-                WHERE jobs.id = $2 AND jobs.token = $3 AND jobs.state = 'leased'
-                    AND jobs.worker_id = workers.id AND workers.session = $1
-                    AND (jobs.kind = 'census') = $14 AND (jobs.kind = 'difficulty') = $15
-                RETURNING jobs.id, jobs.token
-            ), noted AS (
-                UPDATE job_attempts SET ended_at = clock_timestamp(), outcome = 'done'
-                FROM ended
-                WHERE job_attempts.job_id = ended.id AND job_attempts.token = ended.token
-            )
-            SELECT EXISTS (SELECT FROM ended) OR EXISTS (
-                SELECT FROM jobs
-                JOIN job_attempts a ON a.job_id = jobs.id AND a.token = jobs.token
-                JOIN workers w ON w.id = a.worker_id
-                WHERE jobs.id = $2 AND jobs.token = $3 AND jobs.state = 'done' AND jobs.digest = $4 AND w.session = $1
-            ) AS "is_accepted!"
-            "#,
-            claim.session.get(),
-            claim.job.get(),
-            claim.token.get(),
-            digest.as_slice(),
-            counters.iterations,
-            counters.legal,
-            counters.clusters,
-            counters.solvable,
-            counters.too_large,
-            counters.positions,
-            counters.accepted,
-            counters.duplicates,
-            counters.found,
-            claim.census.is_some(),
-            claim.measures.is_some(),
-            i64::try_from(claim.cpu.as_millis()).unwrap_or(i64::MAX),
-        )
-        .fetch_one(&mut *tx.tx)
-        .await?;
-        if row.is_accepted
-            && let Some(counts) = &claim.census
-            && tx.count_range(claim.job, counts).await?
-        {
-            let event = EventToWrite {
-                job: Some(claim.job),
-                ..EventToWrite::new(
-                    "coordinator",
-                    EventKind::JobFailed,
-                    "counted twice with different results",
-                )
-            };
-            tx.write_event(&event).await?;
-        }
-        if row.is_accepted {
-            tx.store_difficulty(measured).await?;
-        }
-        tx.commit().await?;
-        Ok(outcome(row.is_accepted))
-    }
-
-    /// Takes a job back whose claim is not true, as failed, and holds it against the worker. Nothing happens if the lease
-    /// is no longer the worker's: then the claim would not have been taken either.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`].
-    pub async fn refuse_claim(
-        &self,
-        claim: &Completion,
-        reason: &str,
-        max_failures: u32,
-        max_strikes: u32,
-    ) -> Result<(), StoreError> {
-        let Some(lease) = self.lease_origin(claim.session, claim.job, claim.token).await? else {
-            return Ok(());
-        };
-        let release = Release {
-            session: claim.session,
-            job: claim.job,
-            token: claim.token,
-            reason: ReleaseReason::Error,
-            detail: format!("claim refused: {reason}"),
-            checkpoint: None,
-            counters: claim.counters,
-        };
-        if self.release(&release, max_failures).await? == LeaseOutcome::Accepted {
-            let mut tx = self.begin().await?;
-            tx.note_strike(&lease, reason, max_strikes).await?;
-            tx.commit().await?;
-        }
-        Ok(())
     }
 
     /// Takes a job back: to the queue, or parks it if it failed too often, or cancels it if its hunt is over.
@@ -445,236 +304,12 @@ impl Store {
             .into_iter()
             .map(|row| Expired {
                 job: job_id(row.id),
-                hunt: super::hunts::hunt_id(row.hunt_id),
+                hunt: super::hunt_record::hunt_id(row.hunt_id),
                 token: token(row.token),
                 is_parked: row.is_parked,
                 is_stall: row.is_stall,
             })
             .collect())
-    }
-
-    /// What is wrong with a claim that can be seen without running the job again: a job stops on its number of iterations,
-    /// hands in every board that it found before it claims, and its digest is that of these boards and of what it says it
-    /// counted. So an honest digest fits nothing but the whole of an honest result. `None`: nothing, or there is no such
-    /// lease any more, or not all of it was handed in to this version.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`].
-    pub async fn fault_of_claim(&self, claim: &Completion) -> Result<Option<String>, StoreError> {
-        let row = sqlx::query!(
-            r#"
-            SELECT j.n_work, b.n_boards AS "n_boards!", b.board_sum AS "board_sum!"
-            FROM jobs j
-            JOIN workers w ON w.id = j.worker_id AND w.session = $3 AND w.engine = $4
-            CROSS JOIN LATERAL (
-                SELECT coalesce(sum(b.n_inserted + b.n_duplicate
-                        + (SELECT count(*) FROM rejections r WHERE r.batch_id = b.id)), 0)::bigint AS n_boards,
-                    mod(coalesce(sum(b.board_sum), 0), 340282366920938463463374607431768211456)::text AS board_sum,
-                    coalesce(bool_and(b.board_sum IS NOT NULL), true) AS are_summed
-                FROM batches b WHERE b.job_id = j.id AND b.token = j.token
-            ) b
-            WHERE j.id = $1 AND j.token = $2 AND j.state = 'leased' AND j.kind IN ('scatter', 'anneal', 'census')
-                AND b.are_summed
-            "#,
-            claim.job.get(),
-            claim.token.get(),
-            claim.session.get(),
-            ENGINE,
-        )
-        .fetch_optional(&self.pool)
-        .await?;
-        let Some(row) = row else { return Ok(None) };
-        let counters = &claim.counters;
-        if to_sql(counters.iterations) != row.n_work {
-            let told = format!("claims {} iterations of {}", counters.iterations, row.n_work);
-            return Ok(Some(told));
-        }
-        if to_sql(counters.found) != row.n_boards {
-            let told = format!("claims {} boards, handed in {}", counters.found, row.n_boards);
-            return Ok(Some(told));
-        }
-        let board_sum = row.board_sum.parse().expect("a number below 2^128");
-        let digest = JobDigest::of(board_sum, counters, claim.census.as_ref());
-        Ok((digest != claim.digest).then(|| {
-            format!(
-                "claims digest {}, that of what it handed in and counted is {digest}",
-                claim.digest
-            )
-        }))
-    }
-}
-
-impl Tx {
-    async fn lock_request(&mut self, wish: &Acquire) -> Result<(), StoreError> {
-        sqlx::query!(
-            r#"SELECT pg_advisory_xact_lock(hashtextextended($1, 0)) AS "locked!: ()""#,
-            wish.request.to_string(),
-        )
-        .fetch_one(&mut *self.tx)
-        .await?;
-        Ok(())
-    }
-
-    async fn was_answered(&mut self, wish: &Acquire) -> Result<bool, StoreError> {
-        let row = sqlx::query!(
-            r#"SELECT EXISTS (SELECT FROM job_attempts WHERE request_id = $1) AS "was_answered!""#,
-            wish.request.get(),
-        )
-        .fetch_one(&mut *self.tx)
-        .await?;
-        Ok(row.was_answered)
-    }
-
-    async fn leases_of_request(&mut self, wish: &Acquire) -> Result<Vec<Lease>, StoreError> {
-        let rows = sqlx::query_as!(
-            LeaseRow,
-            r#"
-            SELECT j.id, j.hunt_id, j.token, j.n_failures, j.spec,
-                CASE WHEN j.checkpoint_by = w.identity THEN j.checkpoint END AS checkpoint,
-                extract(epoch FROM greatest(j.expires_at - clock_timestamp(), interval '0'))::double precision
-                    AS "expires_in_s!"
-            FROM job_attempts a
-            JOIN jobs j ON j.id = a.job_id AND j.token = a.token AND j.state = 'leased'
-            JOIN workers w ON w.id = j.worker_id AND w.session = $2
-            WHERE a.request_id = $1
-            ORDER BY j.id
-            "#,
-            wish.request.get(),
-            wish.session.get(),
-        )
-        .fetch_all(&mut *self.tx)
-        .await?;
-        rows.into_iter().map(Lease::try_from).collect()
-    }
-
-    /// The grant: one statement that takes waiting jobs which nobody else is taking and raises their tokens.
-    async fn grant_queued(&mut self, wish: &Acquire, lease_ttl: Duration) -> Result<Vec<Lease>, StoreError> {
-        let kinds: Vec<String> = wish.kinds.iter().map(|kind| kind.as_str().to_owned()).collect();
-        let rows = sqlx::query_as!(
-            LeaseRow,
-            r#"
-            WITH me AS (
-                SELECT id, identity, engine FROM workers
-                WHERE session = $1 AND gone_at IS NULL AND quarantined_at IS NULL AND directive = 'run'
-            ), picked AS (
-                SELECT j.id, me.id AS worker_id, me.identity
-                FROM me
-                CROSS JOIN jobs j
-                JOIN hunts h ON h.id = j.hunt_id
-                LEFT JOIN hunt_shares s ON s.hunt_id = h.id
-                LEFT JOIN jobs audited ON audited.id = j.audit_of
-                LEFT JOIN census_ranges r ON r.job_id = coalesce(j.audit_of, j.id)
-                WHERE j.state = 'queued' AND j.kind = ANY ($2)
-                    AND (h.state = 'running' AND (h.ends_at IS NULL OR h.ends_at > clock_timestamp())
-                        -- What a hunt that is done has claimed is checked all the same.
-                        OR j.audit_of IS NOT NULL AND h.state IN ('running', 'done'))
-                    -- An audit goes to the engine that it checks, and never to who made one of the runs.
-                    AND (j.audit_of IS NULL OR (audited.state = 'done' AND audited.engine = me.engine AND NOT EXISTS (
-                        SELECT FROM jobs run
-                        JOIN job_attempts a ON a.job_id = run.id AND a.token = run.token AND a.outcome = 'done'
-                        JOIN workers who ON who.id = a.worker_id
-                        WHERE who.identity = me.identity AND (run.id IN (j.audit_of, r.repeat_of) OR run.audit_of = j.audit_of
-                            OR run.id IN (SELECT twin.job_id FROM census_ranges twin WHERE twin.repeat_of = j.audit_of)))))
-                    -- A census goes on with the engine that numbered it.
-                    AND (r.job_id IS NULL OR (SELECT c.engine FROM censuses c WHERE c.hunt_id = r.hunt_id) = me.engine)
-                    -- A second count goes to another worker, if there is one.
-                    AND (r.repeat_of IS NULL OR j.audit_of IS NOT NULL OR NOT EXISTS (
-                        SELECT FROM job_attempts a
-                        JOIN workers who ON who.id = a.worker_id
-                        WHERE a.job_id = r.repeat_of AND a.outcome IN ('running', 'done') AND who.identity = me.identity AND EXISTS (
-                            SELECT FROM workers other
-                            WHERE other.identity <> me.identity AND other.gone_at IS NULL AND other.quarantined_at IS NULL
-                                AND other.directive = 'run')))
-                ORDER BY s.is_owed_its_first DESC NULLS LAST, h.priority DESC, s.step NULLS LAST,
-                    -- What failed here is better tried elsewhere.
-                    (j.n_failures > 0 AND EXISTS (
-                        SELECT FROM job_attempts a JOIN workers who ON who.id = a.worker_id
-                        WHERE a.job_id = j.id AND a.token = j.token AND who.identity = me.identity
-                            AND a.outcome IN ('failed', 'unsupported', 'expired', 'stalled'))),
-                    j.id
-                LIMIT $3
-                FOR UPDATE OF j SKIP LOCKED
-            ), granted AS (
-                UPDATE jobs SET state = 'leased', token = jobs.token + 1, worker_id = picked.worker_id,
-                    expires_at = clock_timestamp() + make_interval(secs => $4), work_done = 0, rate = 0, flat_beats = 0,
-                    -- A checkpoint cannot be proved: it is good for nobody but who made it.
-                    checkpoint = CASE WHEN jobs.checkpoint_by = picked.identity THEN jobs.checkpoint END,
-                    checkpoint_by = CASE WHEN jobs.checkpoint_by = picked.identity THEN jobs.checkpoint_by END
-                FROM picked
-                WHERE jobs.id = picked.id
-                RETURNING jobs.id, jobs.hunt_id, jobs.token, jobs.n_failures, jobs.spec, jobs.checkpoint, jobs.worker_id
-            ), noted AS (
-                INSERT INTO job_attempts (job_id, token, worker_id, request_id)
-                SELECT id, token, worker_id, $5 FROM granted
-            )
-            SELECT id, hunt_id, token, n_failures, spec, checkpoint, $4::double precision AS "expires_in_s!"
-            FROM granted
-            ORDER BY id
-            "#,
-            wish.session.get(),
-            &kinds,
-            i64::from(wish.n_free_slots),
-            lease_ttl.as_secs_f64(),
-            wish.request.get(),
-        )
-        .fetch_all(&mut *self.tx)
-        .await?;
-        rows.into_iter().map(Lease::try_from).collect()
-    }
-}
-
-struct LeaseRow {
-    id: i64,
-    hunt_id: i64,
-    token: i64,
-    n_failures: i32,
-    spec: Vec<u8>,
-    checkpoint: Option<Vec<u8>>,
-    expires_in_s: f64,
-}
-
-impl TryFrom<LeaseRow> for Lease {
-    type Error = StoreError;
-
-    fn try_from(row: LeaseRow) -> Result<Lease, StoreError> {
-        Ok(Lease {
-            job: job_id(row.id),
-            hunt: super::hunts::hunt_id(row.hunt_id),
-            token: token(row.token),
-            expires_in: Duration::try_from_secs_f64(row.expires_in_s).unwrap_or(Duration::ZERO),
-            attempt: narrow::<u32>("jobs", row.id, "n_failures", row.n_failures.into())?.saturating_add(1),
-            spec: decode_spec(row.id, &row.spec)?,
-            checkpoint: row.checkpoint,
-        })
-    }
-}
-
-/// The counters as claimed.
-struct SqlCounters {
-    iterations: i64,
-    legal: i64,
-    clusters: i64,
-    solvable: i64,
-    too_large: i64,
-    positions: i64,
-    accepted: i64,
-    duplicates: i64,
-    found: i64,
-}
-
-impl From<&Counters> for SqlCounters {
-    fn from(counters: &Counters) -> SqlCounters {
-        SqlCounters {
-            iterations: to_sql(counters.iterations),
-            legal: to_sql(counters.legal),
-            clusters: to_sql(counters.clusters),
-            solvable: to_sql(counters.solvable),
-            too_large: to_sql(counters.too_large),
-            positions: to_sql(counters.positions),
-            accepted: to_sql(counters.accepted),
-            duplicates: to_sql(counters.duplicates),
-            found: to_sql(counters.found),
-        }
     }
 }
 
@@ -693,11 +328,11 @@ pub(super) fn job_id(id: i64) -> JobId {
     JobId::new(id).expect("identities start at 1")
 }
 
-fn token(token: i64) -> FencingToken {
+pub(super) fn token(token: i64) -> FencingToken {
     FencingToken::new(token).expect("a granted job's token is 1 or more")
 }
 
-fn outcome(is_accepted: bool) -> LeaseOutcome {
+pub(super) fn outcome(is_accepted: bool) -> LeaseOutcome {
     if is_accepted {
         LeaseOutcome::Accepted
     } else {

@@ -8,7 +8,7 @@ use proto::convert::{HuntPlan, JobKind, Strategy, Work};
 use proto::ids::HuntId;
 use proto::v1;
 
-use super::{StoreError, Tx, from_sql, hunts::HuntRow, to_sql};
+use super::{StoreError, Tx, from_sql, hunt_record::HuntRow, to_sql};
 use crate::store::HuntRecord;
 
 /// A board that a job starts from.
