@@ -12,19 +12,22 @@
 mod book;
 mod call;
 mod check;
+mod ground;
 mod lies;
 mod ops;
 mod reproductions;
 mod torn;
+mod wishes;
 mod worker;
 mod world;
 
 use std::fmt::Write;
 
 use book::Broken;
+use ground::Ground;
 use ops::{Act, Fate, Op, Wish, drawn};
 use sqlx::PgPool;
-use world::{Ground, World};
+use world::World;
 
 /// After so many failing seeds no more are tried.
 const MAX_FAILURES: usize = 5;

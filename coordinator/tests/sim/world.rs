@@ -3,146 +3,33 @@
 //! Nothing here sleeps, draws or looks at a clock: what happens is the list of operations, time is what an operation
 //! adds to the database's.
 
-use std::time::Duration;
+use std::sync::Arc;
 
 use board::StateLimit;
-use board::census::{Census, CensusJob, Keep, RangeOutcome, Scope};
 use board::cluster::Explorer;
-use board::geometry::Lot;
-use board::job::JobSpec;
-use board::space::BoardSpace;
-use coordinator::config::{Config, Proving, Sizing};
+use coordinator::config::Config;
 use coordinator::grpc::farm::FarmService;
 use coordinator::reaper::reap;
 use coordinator::store::{BatchOrigin, BatchToStore, BoardRow, WorkerAction};
-use coordinator::{Prover, Shared, Store};
+use coordinator::{Shared, Store};
 use futures_util::future::join_all;
-use proto::convert::{Budget, CensusTerms, Directive, NewHunt, Strategy, census_spec};
+use proto::convert::{Budget, Directive, NewHunt};
 use proto::ids::{BatchId, HuntId, JobId};
-use sqlx::PgPool;
-use std::sync::Arc;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::book::{Book, Broken, Truth, ensure};
+use crate::book::{Book, Broken, ensure};
 use crate::call::{Answer, Call, Letter, Reply};
+use crate::ground::{Ground, LEASE, config};
 use crate::lies::{self, Overheard};
-use crate::ops::{Act, Fate, N_COORDINATORS, N_HONEST, N_WORKERS, Op, Wish};
+use crate::ops::{Act, Fate, N_COORDINATORS, N_HONEST, N_WORKERS, Op};
 use crate::torn::torn;
-use crate::worker::{Results, Worker, name};
-
-/// Lease time; [`Op::Jump`] is measured against it.
-const LEASE: Duration = Duration::from_mins(1);
-
-/// The lot of every census.
-const CENSUS_LOT: (u8, u8) = (4, 3);
-
-/// Looks after which a statement that still runs will never end.
-const MAX_LOOKS: usize = 20_000;
+use crate::wishes::wanted;
+use crate::worker::{Worker, name};
 
 /// Rounds after which a farm without faults must have ended everything.
 const MAX_ROUNDS: usize = 400;
-
-/// What outlives a simulation: the database, and what was found out about boards and jobs.
-pub(crate) struct Ground {
-    pub(crate) pool: PgPool,
-    pub(crate) store: Store,
-    prover: Prover,
-    truth: Truth,
-    results: Results,
-    /// What a census must come to.
-    census: RangeOutcome,
-}
-
-impl Ground {
-    pub(crate) fn new(pool: PgPool) -> Ground {
-        Ground {
-            store: Store::from_pool(pool.clone()),
-            prover: Prover::start(config().proving).unwrap(),
-            truth: Truth::default(),
-            results: Results::default(),
-            census: whole_census(),
-            pool,
-        }
-    }
-
-    /// Waits until the database is done with what nobody waits for any more: statements of calls that were torn off.
-    pub(crate) async fn settle(&self) {
-        // Asked each time: connections that nobody uses are closed meanwhile.
-        while self.pool.num_idle() < self.pool.size() as usize {
-            tokio::task::yield_now().await;
-        }
-        let n_connections = self.pool.size().max(1);
-        // A connection answers only when it has done what it was given before.
-        let mut connections = Vec::new();
-        for _ in 0..n_connections {
-            let mut connection = self.pool.acquire().await.unwrap();
-            sqlx::query("SELECT 1").execute(&mut *connection).await.unwrap();
-            connections.push(connection);
-        }
-        // One that was closed over its statement is not among them: the server ends that statement all the same.
-        for _ in 0..MAX_LOOKS {
-            let n_busy: i64 = sqlx::query_scalar(
-                "SELECT count(*) FROM pg_stat_activity
-                WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'
-                    AND backend_type = 'client backend'",
-            )
-            .fetch_one(&mut *connections[0])
-            .await
-            .unwrap();
-            if n_busy == 0 {
-                return;
-            }
-        }
-        panic!("a transaction is left open that nobody will end");
-    }
-
-    /// Empties the database. (TRUNCATE would write a hundred files.)
-    async fn clear(&self) {
-        for statement in CLEAR {
-            sqlx::query(statement).execute(&self.pool).await.unwrap();
-        }
-    }
-}
-
-const CLEAR: [&str; 15] = [
-    "DELETE FROM events",
-    "DELETE FROM rejections",
-    "DELETE FROM batches",
-    "DELETE FROM census_counts",
-    "DELETE FROM census_ranges",
-    "DELETE FROM censuses",
-    "DELETE FROM job_attempts",
-    "DELETE FROM audits",
-    "DELETE FROM jobs",
-    "DELETE FROM workers",
-    "DELETE FROM hunts",
-    "DELETE FROM board_counts",
-    "DELETE FROM boards",
-    "SELECT setval(pg_get_serial_sequence('jobs', 'id'), 1, false), setval(pg_get_serial_sequence('hunts', 'id'), 1, false)",
-    "SELECT setval(pg_get_serial_sequence('batches', 'id'), 1, false), setval(pg_get_serial_sequence('workers', 'id'), 1, false)",
-];
-
-fn config() -> Config {
-    Config {
-        lease_ttl: LEASE,
-        max_failures: 3,
-        sizing: Sizing {
-            // No job is sized by the time that others took: that would differ from run to run.
-            target: Duration::ZERO,
-            n_shards: 4,
-            max_states: 20_000,
-        },
-        proving: Proving {
-            share: 1.0,
-            n_threads: 1,
-            max_batches: 64,
-            limit: StateLimit::new(100_000),
-        },
-        ..Config::default()
-    }
-}
 
 struct Site {
     service: FarmService,
@@ -586,71 +473,5 @@ impl<'a> World<'a> {
             && self.workers[..N_HONEST]
                 .iter()
                 .all(|worker| worker.disk.is_empty())
-    }
-}
-
-const TERMS: CensusTerms = CensusTerms {
-    scope: Scope::Standard,
-    keep: Keep::Solvable,
-    count_unsolvable: false,
-    repeats_per_mille: 0,
-};
-
-fn usual(lot: (u8, u8)) -> BoardSpace {
-    BoardSpace::usual(Lot::new(lot.0, lot.1).unwrap()).unwrap()
-}
-
-/// All of a census, counted in one piece.
-fn whole_census() -> RangeOutcome {
-    let spec = census_spec(&usual(CENSUS_LOT), TERMS, StateLimit::DEFAULT);
-    let census = Arc::new(Census::new(spec).unwrap());
-    let units = census.all_units();
-    let job = JobSpec::Census(CensusJob::new(census, units, 1).unwrap());
-    job.run(&mut Explorer::new()).census.unwrap()
-}
-
-/// What an operator asks for.
-fn wanted(number: usize, wish: Wish) -> NewHunt {
-    let jobs = |n: u8| Budget {
-        n_jobs: Some(n.into()),
-        ..Budget::default()
-    };
-    let (strategy, budget) = match wish {
-        Wish::Scatter(n) => (Strategy::Scatter, jobs(n)),
-        Wish::Mixed(n) => (Strategy::Mixed, jobs(n)),
-        Wish::UntilPar(par) => {
-            let budget = Budget {
-                until_par: Some(board::Par::new(par.into())),
-                ..Budget::default()
-            };
-            (Strategy::Mixed, budget)
-        }
-        Wish::Timed(seconds) => {
-            let budget = Budget {
-                time: Some(Duration::from_secs(seconds.into())),
-                ..Budget::default()
-            };
-            (Strategy::Scatter, budget)
-        }
-        Wish::Endless => (Strategy::Scatter, Budget::default()),
-        Wish::Census(_) => (Strategy::Census, Budget::default()),
-    };
-    let census = match wish {
-        Wish::Census(repeats_per_mille) => Some(CensusTerms {
-            repeats_per_mille,
-            ..TERMS
-        }),
-        _ => None,
-    };
-    let lot = if census.is_some() { CENSUS_LOT } else { (4, 4) };
-    NewHunt {
-        plan: proto::convert::HuntPlan::default(),
-        name: format!("hunt {number}"),
-        space: usual(lot),
-        strategy,
-        budget,
-        priority: 0,
-        seed: Some(number as u64),
-        census,
     }
 }
