@@ -22,11 +22,14 @@ use worker::{Config, Departure, Progress, Shutdown};
 ///
 /// Off this machine the coordinator asks for TLS and a token: --coordinator https://.., --token-file, and --tls-ca unless
 /// its certificate comes from a public authority.
-///
-/// Exit status: 0 told to leave, or drained by the coordinator; 1 it could not start; 2 usage; 3 the coordinator wants a
-/// newer program
 #[derive(Debug, Parser)]
-#[command(name = "worker", version, verbatim_doc_comment)]
+#[command(
+    name = "worker",
+    version,
+    after_long_help = "\
+Exit status: 0 told to leave, or drained by the coordinator; 1 it could not start; 2 usage; 3 the coordinator wants a \
+newer program"
+)]
 struct Arguments {
     /// The coordinator's address
     #[arg(

@@ -24,12 +24,11 @@ const SEED_BOARDS: u64 = 244_425;
 /// that is asked: more than 244,425 boards, a board of every par there is, and all of par 40 or more; a deep hunt
 /// stops at --until-par alone. Hunts run one after the other. Times are seconds from the beginning of a hunt and
 /// processor time of its search threads: on a machine that does other things only the second can be compared.
-///
-/// Examples:
-///   parforce benchmark --out /tmp/ten
-///   parforce benchmark --seeds 1..3 --aim deep --until-par 51 --minutes 5 --out /tmp/deep
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Examples:
+  parforce benchmark --out /tmp/ten
+  parforce benchmark --seeds 1..3 --aim deep --until-par 51 --minutes 5 --out /tmp/deep")]
 pub(crate) struct Arguments {
     /// The seeds
     #[arg(long, value_name = "RANGE", default_value = "1..10", value_parser = parse_range)]

@@ -13,14 +13,13 @@ use crate::input::BoardArguments;
 /// The canonical spelling is of the position as it stands. The representative is the spelling that the database knows
 /// the whole cluster by: a hardest position of it. It is left out where there is none (the board is unsolvable) and
 /// where the cluster has more positions than the limit.
-///
-/// Examples:
-///   parforce canon ooZoooooZoooAAZBoooooBoooooooooooooo
-///   parforce canon --no-representative --column 2 boards.txt
-///
-/// JSON: {"canonical", "representative" (may be absent)}
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Examples:
+  parforce canon ooZoooooZoooAAZBoooooBoooooooooooooo
+  parforce canon --no-representative --column 2 boards.txt
+
+JSON: {\"canonical\", \"representative\" (may be absent)}")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     boards: BoardArguments,

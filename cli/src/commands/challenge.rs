@@ -17,14 +17,13 @@ use crate::store::OpenStore;
 ///
 /// A reserved board is a secret until its day begins (UTC): packs, exports, the dashboard and the analysts' views leave
 /// it out. A board is never used twice, neither in two challenges nor in a challenge and a pack.
-///
-/// Examples:
-///   parforce challenge reserve --day 2027-01-01 --par 30
-///   parforce challenge reserve --day 2027-01-01 --days 31 --par 25
-///   parforce challenge list
-///   parforce challenge reveal 3
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Examples:
+  parforce challenge reserve --day 2027-01-01 --par 30
+  parforce challenge reserve --day 2027-01-01 --days 31 --par 25
+  parforce challenge list
+  parforce challenge reveal 3")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Action,

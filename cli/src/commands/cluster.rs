@@ -13,15 +13,14 @@ use crate::output::{bars, counted, thousands};
 /// Its depth is the largest par in it, and its representative the position that the database knows it by: one at that
 /// depth, mirrored top to bottom where the canonical spelling asks for it. It is minimal if no vehicle or wall can be
 /// taken away without its par falling. Lots up to 8x8.
-///
-/// Examples:
-///   parforce cluster GooBBBGooIoKAAoIJKCCCoJKooHoDDEEHFFo
-///   parforce cluster --json --column 2 boards.txt
-///
-/// JSON: {"representative", "par", "states", "minimal", "histogram"}: histogram[d] is the number of positions at par d;
-/// representative, par and minimal are null and the histogram is empty for an unsolvable cluster
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Examples:
+  parforce cluster GooBBBGooIoKAAoIJKCCCoJKooHoDDEEHFFo
+  parforce cluster --json --column 2 boards.txt
+
+JSON: {\"representative\", \"par\", \"states\", \"minimal\", \"histogram\"}: histogram[d] is the number of positions at par d; \
+representative, par and minimal are null and the histogram is empty for an unsolvable cluster")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     boards: BoardArguments,

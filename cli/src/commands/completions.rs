@@ -7,13 +7,12 @@ use clap_complete::Shell;
 use super::Outcome;
 
 /// Print the completions of a shell.
-///
-/// Examples:
-///   parforce completions bash > /etc/bash_completion.d/parforce
-///   parforce completions zsh > "${fpath[1]}/_parforce"
-///   parforce completions fish > ~/.config/fish/completions/parforce.fish
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Examples:
+  parforce completions bash > /etc/bash_completion.d/parforce
+  parforce completions zsh > \"${fpath[1]}/_parforce\"
+  parforce completions fish > ~/.config/fish/completions/parforce.fish")]
 pub(crate) struct Arguments {
     /// Which shell
     shell: Shell,

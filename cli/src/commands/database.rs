@@ -11,10 +11,9 @@ use crate::embedded::Access;
 ///
 /// Prints its URL on standard output once it answers. Other parforce commands and psql can use it meanwhile; it
 /// stops when this command ends, in whatever way.
-///
-/// Example: parforce database --data ./parforce-data
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Example: parforce database --data ./parforce-data")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     database: DatabaseArguments,

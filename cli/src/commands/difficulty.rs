@@ -27,13 +27,12 @@ const MAX_BATCH: u64 = 2_000;
 ///
 /// With --farm the boards are cut into jobs, as those of a hunt are, and run on this machine and on every other worker
 /// that joins; a share of what workers claim is measured again. A farm that runs already takes the jobs up at once.
-///
-/// Examples:
-///   parforce difficulty --limit 10000
-///   parforce difficulty --par 40
-///   parforce difficulty --farm --listen 0.0.0.0:7400
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Examples:
+  parforce difficulty --limit 10000
+  parforce difficulty --par 40
+  parforce difficulty --farm --listen 0.0.0.0:7400")]
 pub(crate) struct Arguments {
     /// Only boards of this par
     #[arg(long)]

@@ -13,12 +13,11 @@ use crate::store::OpenStore;
 const WATCH_EVERY: Duration = Duration::from_secs(2);
 
 /// List events, the newest last: hunts asked for, paused and ended, workers joined and struck, jobs parked, records.
-///
-/// Examples:
-///   parforce events --kind record_found
-///   parforce events --hunt 1 --watch
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Examples:
+  parforce events --kind record_found
+  parforce events --hunt 1 --watch")]
 pub(crate) struct Arguments {
     /// Only of this kind, e.g. hunt_paused
     #[arg(long, value_parser = parse_kind)]

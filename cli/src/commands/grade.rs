@@ -24,12 +24,11 @@ const HARD: u16 = 40;
 /// row. Begin with an empty database: a board that was known before counts for whoever found it.
 ///
 /// Below the table stands when the hunt had found what, in seconds since it was asked for and in processor time.
-///
-/// Examples:
-///   parforce grade --hunt 1 --against census
-///   parforce grade --hunt 1 --json
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Examples:
+  parforce grade --hunt 1 --against census
+  parforce grade --hunt 1 --json")]
 pub(crate) struct Arguments {
     /// The hunt's number, as `parforce hunts` lists it
     #[arg(long, value_name = "N")]

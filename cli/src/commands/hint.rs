@@ -8,13 +8,12 @@ use crate::answers::{Answer, answer_all};
 use crate::input::BoardArguments;
 
 /// Tell the next slide: the first of a shortest solution, and how far there is to go.
-///
-/// Example:
-///   parforce hint BBoHoJFooHIJFAAHIKFCCCIKGoooDDGoooEE
-///
-/// JSON: {"slide", "par"}; slide is null on a solved board, both are null on an unsolvable one
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Example:
+  parforce hint BBoHoJFooHIJFAAHIKFCCCIKGoooDDGoooEE
+
+JSON: {\"slide\", \"par\"}; slide is null on a solved board, both are null on an unsolvable one")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     boards: BoardArguments,

@@ -17,13 +17,15 @@ use crate::store::OpenStore;
 /// List the hunts in the database, or act on one.
 ///
 /// `hunts new` asks for a hunt without searching here: a coordinator on the same database hands it to its workers.
-///
-/// Examples:
-///   parforce hunts --json
-///   parforce hunts new --lot 7x7 --minutes 600
-///   parforce hunts pause 3
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment, args_conflicts_with_subcommands = true)]
+#[command(
+    after_long_help = "\
+Examples:
+  parforce hunts --json
+  parforce hunts new --lot 7x7 --minutes 600
+  parforce hunts pause 3",
+    args_conflicts_with_subcommands = true
+)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,

@@ -12,13 +12,15 @@ use crate::output::thousands;
 use crate::store::OpenStore;
 
 /// List jobs, the newest first, or put parked ones back on the queue.
-///
-/// Examples:
-///   parforce jobs --state parked
-///   parforce jobs requeue 17 18
-///   parforce jobs --hunt 1 --limit 20 --json
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment, args_conflicts_with_subcommands = true)]
+#[command(
+    after_long_help = "\
+Examples:
+  parforce jobs --state parked
+  parforce jobs requeue 17 18
+  parforce jobs --hunt 1 --limit 20 --json",
+    args_conflicts_with_subcommands = true
+)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,

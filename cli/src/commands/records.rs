@@ -21,14 +21,13 @@ const SOLVERS: &str = "explorer, solve";
 /// Each names the job that found it first, which `parforce replay` runs again. With --prove each is first proved by two
 /// solvers that share no search: the explorer floods the cluster and names its depth and representative, the
 /// breadth-first search of `parforce solve` finds the par of that position.
-///
-/// Examples:
-///   parforce records --lot 8x8
-///   parforce records --prove --markdown > docs/records.md
-///
-/// Exit status: 1 if the solvers disagree
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Examples:
+  parforce records --lot 8x8
+  parforce records --prove --markdown > docs/records.md
+
+Exit status: 1 if the solvers disagree")]
 pub(crate) struct Arguments {
     /// Of this lot alone
     #[arg(long, value_name = "WxH")]

@@ -18,14 +18,13 @@ use crate::store::OpenStore;
 ///
 /// A job's result is a function of its specification and the engine's version, on any number of threads. Nothing is
 /// stored. A job that was never completed is run all the same, with nothing to compare.
-///
-/// Examples:
-///   parforce replay 17
-///   parforce replay 17 --threads 1 --json
-///
-/// Exit status: 1 if the results differ, or the job was completed by another version of the engine
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Examples:
+  parforce replay 17
+  parforce replay 17 --threads 1 --json
+
+Exit status: 1 if the results differ, or the job was completed by another version of the engine")]
 pub(crate) struct Arguments {
     /// The job's number, as `parforce jobs` lists it
     job: i64,

@@ -12,13 +12,12 @@ use crate::input::BoardArguments;
 const TITLE_LIMIT: StateLimit = StateLimit::new(2_000_000);
 
 /// Draw boards: in colour on a terminal, in plain characters elsewhere, or as SVG.
-///
-/// Examples:
-///   parforce show GBBoLoGHIoLMGHIAAMCCCKoMooJKDDEEJFFo
-///   parforce show --svg GBBoLoGHIoLMGHIAAMCCCKoMooJKDDEEJFFo > board.svg
-///   parforce export --par 50.. | parforce show -
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Examples:
+  parforce show GBBoLoGHIoLMGHIAAMCCCKoMooJKDDEEJFFo
+  parforce show --svg GBBoLoGHIoLMGHIAAMCCCKoMooJKDDEEJFFo > board.svg
+  parforce export --par 50.. | parforce show -")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     boards: BoardArguments,

@@ -12,15 +12,14 @@ use crate::output::{counted, thousands};
 ///
 /// Par is the fewest slides, where a slide is one vehicle moving any number of free squares. Slides are named by the
 /// vehicle's letter and the squares, right and down positive. An unsolvable board is an answer, not an error.
-///
-/// Examples:
-///   parforce solve BBoHoJFooHIJFAAHIKFCCCIKGoooDDGoooEE
-///   parforce solve --json --column 4 cards.txt
-///   parforce solve 7x6:ooooooooooooooAAoooBooooooBooooooooooooooo
-///
-/// JSON: {"canonical", "par" (null: unsolvable), "steps", "solution", "states"}
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Examples:
+  parforce solve BBoHoJFooHIJFAAHIKFCCCIKGoooDDGoooEE
+  parforce solve --json --column 4 cards.txt
+  parforce solve 7x6:ooooooooooooooAAoooBooooooBooooooooooooooo
+
+JSON: {\"canonical\", \"par\" (null: unsolvable), \"steps\", \"solution\", \"states\"}")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     boards: BoardArguments,

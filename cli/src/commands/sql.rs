@@ -11,13 +11,12 @@ use crate::embedded::Access;
 ///
 /// Starts the private Postgres if it does not run, and stops it again at the end. Arguments after the query go to
 /// psql as they are.
-///
-/// Examples:
-///   parforce sql
-///   parforce sql "SELECT par, count(*) FROM boards GROUP BY par ORDER BY par"
-///   parforce sql "SELECT 1" -- --csv
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Examples:
+  parforce sql
+  parforce sql \"SELECT par, count(*) FROM boards GROUP BY par ORDER BY par\"
+  parforce sql \"SELECT 1\" -- --csv")]
 pub(crate) struct Arguments {
     /// The query; without one, psql asks for more
     query: Option<String>,

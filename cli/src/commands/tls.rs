@@ -28,13 +28,12 @@ const DAYS_BEFORE: i64 = 1;
 /// coordinator's certificate and key (coordinator.pem, coordinator.key), made anew each time: a coordinator that runs takes
 /// it within half a minute. Workers need ca.pem alone. With --client one more certificate, for a worker or an operator
 /// where the coordinator asks for one (--tls-client-ca ca.pem).
-///
-/// Examples:
-///   parforce tls --dir tls --name coordinator.example --name 10.0.0.5
-///   parforce-coordinator --tls-cert tls/coordinator.pem --tls-key tls/coordinator.key
-///   parforce tls --dir tls --client node-3
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Examples:
+  parforce tls --dir tls --name coordinator.example --name 10.0.0.5
+  parforce-coordinator --tls-cert tls/coordinator.pem --tls-key tls/coordinator.key
+  parforce tls --dir tls --client node-3")]
 pub(crate) struct Arguments {
     /// Folder of the authority
     #[arg(long, value_name = "DIR", default_value = "tls")]

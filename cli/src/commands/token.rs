@@ -22,14 +22,13 @@ const DAY_S: f64 = 86_400.0;
 /// (parforce-worker --token-file FILE), people at the dashboard's sign-in, programs (Authorization: Bearer TOKEN). Of a
 /// token only its digest is kept, so it is shown once, when it is made. Give each worker and each person one of their own:
 /// strikes and quarantine follow it, and it can be revoked alone.
-///
-/// Examples:
-///   parforce token create node-3 --role worker --file node-3.token
-///   parforce token create anna --role operator --days 365
-///   parforce token list
-///   parforce token revoke node-3
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Examples:
+  parforce token create node-3 --role worker --file node-3.token
+  parforce token create anna --role operator --days 365
+  parforce token list
+  parforce token revoke node-3")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Action,

@@ -12,13 +12,15 @@ use crate::output::thousands;
 use crate::store::OpenStore;
 
 /// List the workers: those that are there, busy or idle, or with --all also those that have gone; or act on one.
-///
-/// Examples:
-///   parforce workers --all --json
-///   parforce workers drain node-3
-///   parforce workers quarantine node-3 --reason "memory errors"
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment, args_conflicts_with_subcommands = true)]
+#[command(
+    after_long_help = "\
+Examples:
+  parforce workers --all --json
+  parforce workers drain node-3
+  parforce workers quarantine node-3 --reason \"memory errors\"",
+    args_conflicts_with_subcommands = true
+)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,

@@ -22,14 +22,13 @@ use super::{Outcome, UsageError};
 ///
 /// With --sample, nothing is stored: a part of the census, drawn evenly from all of it, is counted here and now, and
 /// the whole is estimated from it, with an error band.
-///
-/// Examples:
-///   parforce census --lot 4x4 --row 1
-///   parforce census --lot 6x6
-///   parforce census --lot 6x6 --scope every --keep par>=40
-///   parforce census --lot 7x7 --sample 1/1000000
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Examples:
+  parforce census --lot 4x4 --row 1
+  parforce census --lot 6x6
+  parforce census --lot 6x6 --scope every --keep par>=40
+  parforce census --lot 7x7 --sample 1/1000000")]
 pub(crate) struct Arguments {
     /// The lot, from 3x3 to 8x8
     #[arg(long, value_name = "WxH", default_value = "6x6")]

@@ -24,14 +24,13 @@ use target::Target;
 /// vehicles, walls, states (positions in the cluster) and minimal. Boards are streamed: any number of them fits in memory.
 /// What was broken off stays as FILE.part, and --resume goes on after its last whole line, or group of rows. `parforce
 /// import` reads all of these formats.
-///
-/// Examples:
-///   parforce export --out boards.txt
-///   parforce export --par 40.. --format csv --out hard.csv
-///   parforce export --out boards.parquet --resume
-///   parforce export --par 30 --lot 7x7 | parforce show -
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Examples:
+  parforce export --out boards.txt
+  parforce export --par 40.. --format csv --out hard.csv
+  parforce export --out boards.parquet --resume
+  parforce export --par 30 --lot 7x7 | parforce show -")]
 pub(crate) struct Arguments {
     /// Only these pars: `30`, `30..40` (both included), `30..` or `..10`
     #[arg(long, value_name = "RANGE", value_parser = parse_range)]

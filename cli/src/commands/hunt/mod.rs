@@ -51,13 +51,12 @@ const LOG_FILTER: &str = "info,sqlx=warn,h2=warn,hyper=warn,tower=warn,tonic=war
 /// Other workers may join while it runs, with the address of --listen: parforce-worker --coordinator ADDRESS. Where that
 /// can be reached from other machines it has TLS, by an authority made in the data folder, and asks for tokens
 /// (parforce token create); how to join is printed.
-///
-/// Examples:
-///   parforce hunt
-///   parforce hunt --minutes 2 --until-par 45
-///   parforce hunt --lot 7x7 --walls 0..2 --minutes 600
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Examples:
+  parforce hunt
+  parforce hunt --minutes 2 --until-par 45
+  parforce hunt --lot 7x7 --walls 0..2 --minutes 600")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     wish: WishArguments,

@@ -41,17 +41,16 @@ const MAX_STORING: usize = 2;
 /// they begin); blank lines and lines that begin with # are skipped. Lines that are no legal board, or whose board is
 /// unsolvable, are refused: each with its number and the reason, on standard error. With --par-column and --states-column
 /// what a line states is compared with what was proved; what differs is told, and the proved answer is stored.
-///
-/// Examples:
-///   parforce import boards.txt
-///   parforce import rush.txt --column 2 --par-column 1 --states-column 3
-///   zcat corpus.csv.gz | parforce import - --column 4 --exit left
-///   parforce import rush.txt --column 2 --par-column 1 --states-column 3 --trust
-///   parforce import boards.parquet --trust
-///
-/// Exit status: 1 if a line was refused or stated something else
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Examples:
+  parforce import boards.txt
+  parforce import rush.txt --column 2 --par-column 1 --states-column 3
+  zcat corpus.csv.gz | parforce import - --column 4 --exit left
+  parforce import rush.txt --column 2 --par-column 1 --states-column 3 --trust
+  parforce import boards.parquet --trust
+
+Exit status: 1 if a line was refused or stated something else")]
 pub(crate) struct Arguments {
     /// The files to read; `-` is standard input
     #[arg(required = true, value_name = "FILE")]

@@ -16,13 +16,12 @@ const SCHEMA: &str = include_str!("../../../schema/pack.json");
 ///
 /// A pack is picked, not designed: level by level the board whose par is nearest to a rising curve; of equal ones that
 /// with fewer vehicles, then the smaller cluster, then the smaller spelling. See docs/packs.md.
-///
-/// Examples:
-///   parforce pack build --levels 200 --from 3 --to hardest --out pack.json
-///   parforce pack check pack.json
-///   parforce pack show pack.json --out pack.pdf
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Examples:
+  parforce pack build --levels 200 --from 3 --to hardest --out pack.json
+  parforce pack check pack.json
+  parforce pack show pack.json --out pack.pdf")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Action,

@@ -25,14 +25,13 @@ use crate::output::{counted, thousands};
 /// the same bytes on any number of threads and workers, whichever of them are lost. Stopped and run again it goes on
 /// where it stopped. Files are written as DIR/WORLD-LEVEL-NAME.json; files that are there already under these names are
 /// replaced.
-///
-/// Examples:
-///   parforce siren campaign --out levels
-///   parforce siren campaign --plan plan.json --out levels --listen 0.0.0.0:7400
-///
-/// Exit status: 1 if a level is missing: interrupted, or none of its seeds meets the plan
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Examples:
+  parforce siren campaign --out levels
+  parforce siren campaign --plan plan.json --out levels --listen 0.0.0.0:7400
+
+Exit status: 1 if a level is missing: interrupted, or none of its seeds meets the plan")]
 pub(super) struct Arguments {
     /// The plan [default: the one that ships]
     #[arg(long, value_name = "FILE")]

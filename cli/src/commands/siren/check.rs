@@ -17,7 +17,6 @@ use crate::output::counted;
 /// campaign must meet the ranges of its plan, and no two levels may be the same up to turning and mirroring. With --plan,
 /// all levels of the plan must be there.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
 pub(super) struct Arguments {
     /// Level files, or folders of them
     #[arg(required = true, value_name = "DIR|FILE")]

@@ -16,7 +16,6 @@ use super::files;
 /// The level is that of a plan (--world, --level), or of a template file (--template: JSON with the fields of a plan's
 /// start or end, and "unit" and "features"). The same template and seed always give the same level.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
 pub(super) struct Arguments {
     /// The plan [default: the one that ships]
     #[arg(long, value_name = "FILE")]

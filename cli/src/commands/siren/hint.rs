@@ -14,10 +14,9 @@ use super::files;
 /// Name the next move of a level, from its start or after moves already played
 ///
 /// Following hints from the start takes exactly the fewest moves.
-///
-/// JSON: {"move", "escape", "moves_left", "frees"}, {"clear": escape} or {"hopeless": [forward, reverse]}.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+JSON: {\"move\", \"escape\", \"moves_left\", \"frees\"}, {\"clear\": escape} or {\"hopeless\": [forward, reverse]}.")]
 pub(super) struct Arguments {
     /// A level file (`-`: standard input)
     #[arg(value_name = "FILE")]

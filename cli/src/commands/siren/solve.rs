@@ -18,11 +18,10 @@ use crate::output::counted;
 ///
 /// Says for each escape its fewest moves and what they are, or why it can never be cleared; the cheaper one is the
 /// optimum, forward on a tie. A level that cannot be solved is an answer, not an error.
-///
-/// JSON: {"file", "par" (null: unsolvable), "escape", "gap", "forward", "reverse", "difficulty", "seconds",
-/// "canonical"}; an escape is {"cost", "moves", "swaps", "bridge", "depth", "locked"} or {"hopeless"}.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+JSON: {\"file\", \"par\" (null: unsolvable), \"escape\", \"gap\", \"forward\", \"reverse\", \"difficulty\", \"seconds\", \
+\"canonical\"}; an escape is {\"cost\", \"moves\", \"swaps\", \"bridge\", \"depth\", \"locked\"} or {\"hopeless\"}.")]
 pub(super) struct Arguments {
     /// Level files, or folders of them (`-`: standard input)
     #[arg(required = true, value_name = "FILE")]

@@ -22,13 +22,12 @@ const BAR: u32 = 40;
 ///
 /// A table with a bar for one of its number columns (logarithmic, unless --linear), or the same as a picture. The
 /// views are those of docs/analysts.md.
-///
-/// Examples:
-///   parforce stats
-///   parforce stats recall --bar found_percent --linear
-///   parforce stats par-distribution --out pars.svg
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = "\
+Examples:
+  parforce stats
+  parforce stats recall --bar found_percent --linear
+  parforce stats par-distribution --out pars.svg")]
 pub(crate) struct Arguments {
     /// The view
     #[arg(value_enum, default_value = "par-distribution")]

@@ -17,7 +17,6 @@ use view::Snapshot;
 ///
 /// Keys: q or Escape ends, space pauses, + and - change how often it looks.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
 pub(crate) struct Arguments {
     /// How often to look, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=3600))]
