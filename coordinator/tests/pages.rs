@@ -9,7 +9,7 @@ mod farm;
 use std::time::Duration;
 
 use coordinator::store::{Store, Window};
-use sqlx::PgPool;
+use sqlx::{AssertSqlSafe, PgPool};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -318,5 +318,51 @@ async fn boards_are_found_by_filter_and_page_after_page_without_a_gap(pool: PgPo
         path = before.rsplit_once("href=\"").unwrap().1.replace("&amp;", "&");
     }
     assert_eq!(seen, 66, "every board of the filter, each once");
+    farm.stop().await;
+}
+
+/// A query of the crate as it is checked against the database: the one that holds `part`.
+fn checked_query(part: &str) -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/.sqlx");
+    let mut found = std::fs::read_dir(folder).unwrap().filter_map(|file| {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        let query: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let sql = query["query"].as_str().unwrap().to_owned();
+        sql.contains(part).then_some(sql)
+    });
+    let sql = found.next().unwrap();
+    assert!(found.next().is_none(), "only one query holds {part}");
+    sql
+}
+
+/// Its index by number has the right order too, but a worker that never handed in anything would have all of it read.
+#[sqlx::test(migrations = false)]
+async fn the_list_of_workers_looks_for_the_last_batch_of_each_by_worker(pool: PgPool) {
+    let farm = Farm::start(pool.clone()).await;
+    farm.fill().await;
+    let mut connection = pool.acquire().await.unwrap();
+    for sql in [
+        "INSERT INTO workers (name, incarnation, session, engine, program_version, protocol, n_slots, n_threads, cpu)
+         SELECT 'idle-' || i, gen_random_uuid(), gen_random_uuid(), 'e', '0.1.0', 1, 1, 2, 'a processor' FROM generate_series(1, 200) i",
+        "INSERT INTO batches (batch, worker_id, job_id, token)
+         SELECT gen_random_uuid(), 1, 1, 1 FROM generate_series(1, 20000)",
+        "ANALYZE workers, batches",
+    ] {
+        sqlx::query(sql).execute(&mut *connection).await.unwrap();
+    }
+    let prepare = format!("PREPARE lines AS {}", checked_query("last_batch_at?"));
+    sqlx::raw_sql(AssertSqlSafe(prepare))
+        .execute(&mut *connection)
+        .await
+        .unwrap();
+    let plan: Vec<String> = sqlx::query_scalar("EXPLAIN EXECUTE lines (NULL, NULL, 'name', 0, NULL, 101)")
+        .fetch_all(&mut *connection)
+        .await
+        .unwrap();
+    let plan = plan.join("\n");
+    assert!(
+        plan.contains("using batches_by_worker") && !plan.contains("batches_pkey"),
+        "{plan}"
+    );
     farm.stop().await;
 }

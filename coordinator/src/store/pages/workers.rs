@@ -137,9 +137,13 @@ impl Store {
                 quarantine_reason, n_leases AS "n_leases!", rate AS "rate!", per_thread AS expected_per_thread, jobs AS "jobs!",
                 b.stored_at AS "last_batch_at?", b.n_inserted AS "last_batch_new?", d.job_id AS "last_done?", d.ended_at AS "last_done_at?"
             FROM cut
+            -- Pairs rather than an equality, so that only the index by worker has this order: by id alone, a worker that
+            -- handed in nothing costs a walk through every batch there is.
             LEFT JOIN LATERAL (
-                SELECT stored_at, n_inserted FROM batches WHERE batches.worker_id = cut.id ORDER BY id DESC LIMIT 1
-            ) b ON true
+                SELECT worker_id, stored_at, n_inserted FROM batches
+                WHERE worker_id IS NOT NULL AND (worker_id, id) <= (cut.id, 9223372036854775807)
+                ORDER BY worker_id DESC, id DESC LIMIT 1
+            ) b ON b.worker_id = cut.id
             LEFT JOIN LATERAL (
                 SELECT job_id, ended_at FROM (SELECT job_id, ended_at, outcome FROM job_attempts a
                     WHERE a.worker_id = cut.id ORDER BY started_at DESC LIMIT 20) a
