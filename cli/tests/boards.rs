@@ -395,3 +395,54 @@ fn every_command_explains_itself() {
         assert!(out(&output).len() > 200, "{command}: {}", out(&output));
     }
 }
+
+/// 5x5 has 62,106 solvable clusters, 1,730 of them minimal (docs/census.md).
+#[test]
+fn a_census_is_estimated_from_a_sample_on_any_number_of_threads() {
+    let sample = |threads: &str, more: &[&str]| {
+        let words = ["census", "--lot", "5x5", "--sample", "1/6", "--threads", threads];
+        let output = run(&[&words, more].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+        output
+    };
+    let read = |threads| {
+        let mut report: Value =
+            serde_json::from_str(&out(&sample(threads, &["--json", "--keep", "par>=15"]))).unwrap();
+        let days = report.as_object_mut().unwrap().remove("core_days").unwrap();
+        assert!(days["value"].as_f64().unwrap() > 0.0, "{days}");
+        report
+    };
+    let report = read("1");
+    assert_eq!(report, read("2"));
+    for (what, truth) in [("solvable", 62_106.0), ("minimal", 1_730.0)] {
+        let (value, band) = (
+            report[what]["value"].as_f64().unwrap(),
+            report[what]["band"].as_f64().unwrap(),
+        );
+        assert!(
+            band > 0.0 && (value - truth).abs() < 2.0 * band,
+            "{what}: {value} ± {band}"
+        );
+    }
+    let boards = report["boards"].as_array().unwrap();
+    let hard = report["by_par"].as_array().unwrap().iter().skip(15);
+    assert_eq!(
+        boards.is_empty(),
+        hard.map(|line| line["solvable"]["value"].as_f64().unwrap())
+            .sum::<f64>()
+            == 0.0
+    );
+    assert!(!boards.is_empty());
+    for board in boards {
+        let text = board["canonical"].as_str().unwrap().to_owned();
+        let (_, answers) = ask("solve", &[text]);
+        assert_eq!(answers[0]["par"], board["par"], "{board}");
+        assert!(board["par"].as_u64().unwrap() >= 15, "{board}");
+    }
+    let told = out(&sample("1", &["--keep", "par>=15"]));
+    assert_eq!(
+        told.lines().filter(|line| line.starts_with("par ")).count(),
+        boards.len() + 1,
+        "{told}"
+    );
+}

@@ -21,14 +21,14 @@ use super::{Outcome, UsageError};
 /// bit. At the end: clusters, minimal ones and positions by par, exact.
 ///
 /// With --sample, nothing is stored: a part of the census, drawn evenly from all of it, is counted here and now, and
-/// the whole is estimated from it, with an error band.
+/// the whole is estimated from it, with an error band. Its boards of --keep par>=N are printed, hardest first.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   parforce census --lot 4x4 --row 1
   parforce census --lot 6x6
-  parforce census --lot 6x6 --scope every --keep par>=40
-  parforce census --lot 7x7 --sample 1/1000000")]
+  parforce census --lot 6x6 --scope every --keep 'par>=40'
+  parforce census --lot 7x7 --sample 1/1000000 --keep 'par>=60'")]
 pub(crate) struct Arguments {
     /// The lot, from 3x3 to 8x8
     #[arg(long, value_name = "WxH", default_value = "6x6")]
@@ -90,7 +90,12 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let space = arguments.space()?;
     let terms = arguments.terms()?;
     if let Some(one_in) = arguments.sample {
-        return estimate::run(arguments.spec(&space, terms), one_in, arguments.farm.threads());
+        return estimate::run(
+            arguments.spec(&space, terms),
+            one_in,
+            arguments.farm.threads(),
+            arguments.farm.json,
+        );
     }
     run_farm(&arguments.farm, &Errand::Hunt(arguments.wish(space, terms), None))
 }
@@ -129,10 +134,10 @@ impl Arguments {
     }
 
     fn spec(&self, space: &BoardSpace, terms: CensusTerms) -> CensusSpec {
-        let keep = if self.sample.is_some() {
-            Keep::Nothing
-        } else {
-            terms.keep
+        // A sample is not stored: of what it finds only a few hard boards are worth holding, and printing.
+        let keep = match (self.sample, terms.keep) {
+            (Some(_), Keep::Minimal | Keep::Solvable) => Keep::Nothing,
+            (_, keep) => keep,
         };
         census_spec(space, CensusTerms { keep, ..terms }, StateLimit::DEFAULT)
     }
