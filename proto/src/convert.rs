@@ -217,10 +217,17 @@ fn label(field: &'static str, text: String, low: usize) -> Result<String, WireEr
             high: MAX_LABEL_CHARS,
         });
     }
-    if text.chars().any(char::is_control) {
+    if !is_plain(&text) {
         return Err(WireError::Control(field));
     }
     Ok(text)
+}
+
+/// Whether a name shows as it is: no control characters, and none of those that are invisible or turn the direction of
+/// what follows, in a terminal or on a page.
+pub fn is_plain(text: &str) -> bool {
+    let is_hidden = |c| matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
+    !text.chars().any(|c| c.is_control() || is_hidden(c))
 }
 
 fn list<T>(field: &'static str, list: Vec<T>, high: usize) -> Result<Vec<T>, WireError> {

@@ -59,8 +59,6 @@ pub struct Shutdown {
 pub enum Departure {
     /// Its [`Shutdown`] said so.
     Told,
-    /// The coordinator drained it: what was running was finished.
-    Drained,
     /// The coordinator stopped it.
     Stopped,
     /// The coordinator wants a newer program.
@@ -246,7 +244,15 @@ impl Driver {
     /// Waits for a free slot and for idle search threads, then for a job, and starts it. A job is not taken before its
     /// search can begin: one that waits behind another shows no work, and looks like a stall. Dropping this between
     /// grant and answer loses nothing: the goodbye gives back what this worker does not know that it holds.
+    ///
+    /// A worker that is drained, or in quarantine, takes none until it is told to run again: it finishes what it has, and
+    /// stays within call.
     async fn take_job(&mut self) {
+        let mut directives = self.directive.subscribe();
+        // The sender is this worker's own.
+        let _ = directives
+            .wait_for(|directive| *directive == Directive::Run)
+            .await;
         let never_closed = "the semaphores are never closed";
         let slot = Arc::clone(&self.slots).acquire_owned().await.expect(never_closed);
         let room = Arc::clone(&self.room).acquire_owned().await.expect(never_closed);
@@ -347,8 +353,7 @@ impl Driver {
     /// Ends the jobs, hands in what they and earlier processes found, says goodbye; all within the grace.
     async fn leave(&mut self, departure: Departure, drain_grace: Duration) {
         let shutdown = self.shutdown.clone();
-        if departure == Departure::Drained || (departure == Departure::Told && shutdown.finish.is_cancelled())
-        {
+        if departure == Departure::Told && shutdown.finish.is_cancelled() {
             let mut directives = self.directive.subscribe();
             let stopped =
                 directives.wait_for(|directive| matches!(directive, Directive::Stop | Directive::Upgrade));
@@ -386,12 +391,11 @@ impl Driver {
 /// Waits until the coordinator wants this worker to leave.
 async fn departure(directives: &mut watch::Receiver<Directive>) -> Departure {
     let wanted = directives
-        .wait_for(|directive| *directive != Directive::Run)
+        .wait_for(|directive| matches!(directive, Directive::Stop | Directive::Upgrade))
         .await;
     match wanted.map(|directive| *directive) {
-        Ok(Directive::Drain) => Departure::Drained,
         Ok(Directive::Upgrade) => Departure::Upgrade,
-        Ok(Directive::Stop | Directive::Run) | Err(_) => Departure::Stopped,
+        _ => Departure::Stopped,
     }
 }
 

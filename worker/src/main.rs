@@ -27,7 +27,7 @@ use worker::{Config, Departure, Progress, Shutdown};
     name = "worker",
     version,
     after_long_help = "\
-Exit status: 0 told to leave, or drained by the coordinator; 1 it could not start; 2 usage; 3 the coordinator wants a \
+Exit status: 0 told to leave, or stopped by the coordinator; 1 it could not start; 2 usage; 3 the coordinator wants a \
 newer program"
 )]
 struct Arguments {
@@ -106,7 +106,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     match start(arguments) {
         Ok(Departure::Upgrade) => ExitCode::from(3),
-        Ok(Departure::Told | Departure::Drained | Departure::Stopped) => ExitCode::SUCCESS,
+        Ok(Departure::Told | Departure::Stopped) => ExitCode::SUCCESS,
         Err(error) => {
             error!("{error:#}");
             ExitCode::FAILURE

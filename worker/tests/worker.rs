@@ -252,16 +252,26 @@ async fn a_worker_told_to_leave_hands_in_releases_and_says_goodbye() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_worker_drained_by_the_coordinator_finishes_what_it_has() {
-    let fake = Fake::start([short_job(1), short_job(2), short_job(3)]).await;
-    fake.with(|state| state.directive = Some(Directive::Drain));
+async fn a_worker_drained_by_the_coordinator_finishes_what_it_has_and_stays_to_be_told_to_run() {
+    let fake = Fake::start([short_job(1)]).await;
     let worker = start(&fake, None);
-    assert_eq!(worker.ended.await.unwrap().unwrap(), Departure::Drained);
+    fake.until(|state| state.completions.len() == 1).await;
+    let three_beats = async || {
+        let n_beats = fake.with(|state| state.beats.len());
+        fake.until(|state| state.beats.len() > n_beats + 3).await;
+    };
+    fake.with(|state| state.directive = Some(Directive::Drain));
+    three_beats().await;
+    fake.with(|state| state.queue.extend([short_job(2), short_job(3)]));
+    three_beats().await;
     fake.with(|state| {
-        assert_eq!(state.completions.len() + state.queue.len(), 3);
+        assert_eq!((state.completions.len(), state.queue.len()), (1, 2));
         assert!(state.releases.is_empty());
-        assert_eq!(state.n_goodbyes, 1);
+        state.directive = None;
     });
+    fake.until(|state| state.completions.len() == 3).await;
+    worker.drain().await;
+    fake.with(|state| assert_eq!((state.n_goodbyes, state.releases.len()), (1, 0)));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -102,7 +102,8 @@ struct Listed {
     priority: i32,
     boards_new: u64,
     boards_known: u64,
-    best_par: Option<u16>,
+    /// The largest par in the database of its lot and exit row, whoever found it.
+    best_par_of_lot: Option<u16>,
     jobs_done: u64,
     jobs_leased: u64,
     jobs_queued: u64,
@@ -123,7 +124,7 @@ impl Listed {
             priority: hunt.priority,
             boards_new: progress.n_new,
             boards_known: progress.n_known,
-            best_par: progress.best_par.map(board::Par::get),
+            best_par_of_lot: progress.best_par.map(board::Par::get),
             jobs_done: progress.jobs_done,
             jobs_leased: progress.jobs_leased,
             jobs_queued: progress.jobs_queued,
@@ -140,12 +141,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Some(Action::New(new)) => create(new),
         Some(Action::Pause(which)) => act(which, "paused", async |store, id| store.pause_hunt(id).await),
         Some(Action::Resume(which)) => act(which, "resumed", async |store, id| store.resume_hunt(id).await),
-        Some(Action::Priority(Priority { which, priority })) => act(which, "changed", async |store, id| {
-            store.set_priority(id, *priority).await
-        }),
-        Some(Action::Weight(Weight { which, weight })) => act(which, "changed", async |store, id| {
-            store.set_weight(id, *weight).await
-        }),
+        Some(Action::Priority(Priority { which, priority })) => {
+            act(which, &format!("given priority {priority}"), async |store, id| {
+                store.set_priority(id, *priority).await
+            })
+        }
+        Some(Action::Weight(Weight { which, weight })) => {
+            act(which, &format!("given weight {weight}"), async |store, id| {
+                store.set_weight(id, *weight).await
+            })
+        }
         Some(Action::Cancel(which)) => act(which, "cancelled", async |store, id| store.cancel_hunt(id).await),
     }
 }
@@ -221,7 +226,7 @@ fn print(listed: Vec<Listed>, json: bool) -> anyhow::Result<()> {
         ("hunt", Align::Left),
         ("state", Align::Left),
         ("new boards", Align::Right),
-        ("best par", Align::Right),
+        ("best par of lot", Align::Right),
         ("jobs done", Align::Right),
         ("waiting", Align::Right),
         ("parked", Align::Right),
@@ -233,7 +238,8 @@ fn print(listed: Vec<Listed>, json: bool) -> anyhow::Result<()> {
             hunt.name,
             hunt.state.to_owned(),
             thousands(hunt.boards_new),
-            hunt.best_par.map_or(String::from("-"), |par| par.to_string()),
+            hunt.best_par_of_lot
+                .map_or(String::from("-"), |par| par.to_string()),
             thousands(hunt.jobs_done),
             thousands(hunt.jobs_queued + hunt.jobs_leased),
             thousands(hunt.jobs_parked),

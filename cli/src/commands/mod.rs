@@ -144,6 +144,14 @@ impl DatabaseArguments {
         self.data.clone().unwrap_or_else(embedded::default_data_folder)
     }
 
+    /// What a command has to add to be about the same database, as it is typed.
+    pub(crate) fn again(&self) -> String {
+        match &self.data {
+            Some(data) => format!(" --data {}", embedded::shell_word(data)),
+            None => String::new(),
+        }
+    }
+
     /// Opens the database, starting the private Postgres if it is that and does not run.
     ///
     /// # Errors

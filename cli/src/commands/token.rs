@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use coordinator::doors::{Role, Secret};
 use coordinator::store::{TokenRecord, WhichTokens};
+use proto::convert::is_plain;
 use serde::Serialize;
 
 use super::{DatabaseArguments, Outcome, instant};
@@ -125,11 +126,12 @@ fn parse_role(text: &str) -> Result<Role, String> {
 
 fn parse_name(text: &str) -> Result<String, String> {
     let is_name = (1..=60).contains(&text.chars().count())
+        && text.trim() == text
         && !text.contains('@')
-        && !text.chars().any(char::is_control);
-    is_name
-        .then(|| text.to_owned())
-        .ok_or_else(|| String::from("expected 1 to 60 characters without @"))
+        && is_plain(text);
+    is_name.then(|| text.to_owned()).ok_or_else(|| {
+        String::from("expected 1 to 60 visible characters without @, and no blank at either end")
+    })
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {

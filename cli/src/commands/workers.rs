@@ -123,11 +123,7 @@ struct Listed {
 impl From<WorkerRecord> for Listed {
     fn from(worker: WorkerRecord) -> Listed {
         Listed {
-            state: match (&worker.quarantine_reason, worker.gone_at) {
-                (Some(_), _) => "quarantined",
-                (None, Some(_)) => "gone",
-                (None, None) => "live",
-            },
+            state: worker.state(),
             name: worker.name,
             incarnation: worker.incarnation.to_string(),
             engine: worker.engine,

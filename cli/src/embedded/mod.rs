@@ -343,7 +343,8 @@ fn find_programs(options: &Options, folder: &Folder) -> Result<Programs, OpenErr
 }
 
 /// A path as one word of a shell command line.
-fn shell_word(path: &Path) -> String {
+/// A path as it is typed in a shell.
+pub(crate) fn shell_word(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = text
         .chars()

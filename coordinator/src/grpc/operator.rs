@@ -416,11 +416,7 @@ fn attempt_to_wire(attempt: AttemptRecord) -> v1::JobAttempt {
 }
 
 fn worker_to_wire(worker: WorkerRecord) -> v1::Worker {
-    let state = match (&worker.gone_at, &worker.quarantine_reason) {
-        (Some(_), _) => "gone",
-        (None, Some(_)) => "quarantined",
-        (None, None) => "live",
-    };
+    let state = worker.state();
     v1::Worker {
         name: worker.name,
         incarnation: worker.incarnation.to_string(),

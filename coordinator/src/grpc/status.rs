@@ -89,7 +89,7 @@ impl From<CallError> for Status {
                 );
                 status
             }
-            CallError::CreateHunt(CreateHuntError::NameTaken { .. }) => {
+            CallError::CreateHunt(CreateHuntError::NameTaken { .. } | CreateHuntError::NameInUse { .. }) => {
                 Status::already_exists(error.to_string())
             }
             CallError::Submit(SubmitError::Store(store))

@@ -1,5 +1,7 @@
 //! What operators do to a farm, each with the event that says who did it, in one transaction.
 
+use std::collections::BTreeMap;
+
 use proto::convert::Directive;
 use proto::ids::{HuntId, JobId};
 
@@ -124,26 +126,39 @@ impl Store {
             FROM hunts
             WHERE jobs.id = ANY ($1) AND jobs.state = 'parked' AND hunts.id = jobs.hunt_id
                 AND hunts.state IN ('running', 'paused')
+            RETURNING jobs.id, jobs.hunt_id
             "#,
             &ids,
         )
-        .execute(&mut *tx.tx)
+        .fetch_all(&mut *tx.tx)
         .await?;
-        let n_jobs = done.rows_affected();
-        if n_jobs > 0 {
-            let detail = match jobs {
-                [job] => format!("job {job}"),
-                _ => format!("{n_jobs} jobs"),
+        let mut by_hunt: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
+        for row in &done {
+            by_hunt.entry(row.hunt_id).or_default().push(row.id);
+        }
+        for (hunt, mut ids) in by_hunt {
+            ids.sort_unstable();
+            let named: Vec<String> = ids.iter().take(10).map(i64::to_string).collect();
+            let more = if ids.len() > named.len() { ", .." } else { "" };
+            let detail = match ids.as_slice() {
+                [id] => format!("job {id}"),
+                _ => format!("{} jobs: {}{more}", ids.len(), named.join(", ")),
             };
-            let job = (jobs.len() == 1).then(|| jobs[0]);
+            let job = match ids.as_slice() {
+                [id] => JobId::new(*id).ok(),
+                _ => None,
+            };
             tx.write_event(&EventToWrite {
                 job,
+                hunt: HuntId::new(hunt).ok(),
                 ..EventToWrite::new(&self.actor, EventKind::JobRequeued, &detail)
             })
             .await?;
+        }
+        if !done.is_empty() {
             tx.commit().await?;
         }
-        Ok(n_jobs)
+        Ok(done.len() as u64)
     }
 
     /// The parked jobs of a hunt whose last attempt failed like this; at most 5,000.

@@ -3,7 +3,7 @@
 use board::Par;
 use board::StateLimit;
 use board::census::Census;
-use proto::convert::{HuntPlan, NewHunt, Strategy, census_spec};
+use proto::convert::{Budget, HuntPlan, NewHunt, Strategy, census_spec};
 use proto::ids::HuntId;
 use thiserror::Error;
 
@@ -50,6 +50,14 @@ pub enum CreateHuntError {
         /// The name asked for.
         name: String,
     },
+    /// There is a hunt of this name, and none was to be changed.
+    #[error("hunt {id} has this name and is {state}; choose another")]
+    NameInUse {
+        /// Its number.
+        id: HuntId,
+        /// Whether it goes on.
+        state: &'static str,
+    },
     /// Another version began the campaign; which level a seed gives is its own.
     #[error("campaign {name:?} was begun by engine {engine}, this is {ours}; choose another name", ours = siren::ENGINE)]
     Engine {
@@ -78,6 +86,27 @@ impl Store {
     /// # Errors
     /// [`CreateHuntError::NameTaken`] if the name belongs to another space.
     pub async fn create_hunt(&self, wish: &NewHunt, drawn_seed: u64) -> Result<HuntRecord, CreateHuntError> {
+        self.create(wish, drawn_seed, true).await
+    }
+
+    /// Creates a hunt as [`Store::create_hunt`] does, but changes none that is there.
+    ///
+    /// # Errors
+    /// [`CreateHuntError::NameInUse`] if there is a hunt of this name.
+    pub async fn create_new_hunt(
+        &self,
+        wish: &NewHunt,
+        drawn_seed: u64,
+    ) -> Result<HuntRecord, CreateHuntError> {
+        self.create(wish, drawn_seed, false).await
+    }
+
+    async fn create(
+        &self,
+        wish: &NewHunt,
+        drawn_seed: u64,
+        may_extend: bool,
+    ) -> Result<HuntRecord, CreateHuntError> {
         let census = match wish.census {
             None => None,
             Some(terms) => {
@@ -93,6 +122,12 @@ impl Store {
             (hunt, EventKind::HuntCreated)
         } else {
             let known = tx.hunt_by_name(&wish.name).await?;
+            if let Some(hunt) = known.as_ref().filter(|_| !may_extend) {
+                return Err(CreateHuntError::NameInUse {
+                    id: hunt.id,
+                    state: hunt.state.as_str(),
+                });
+            }
             let Some(known) = known.filter(|known| {
                 // What a census counts stands in its name; a hunt of another kind must not take it up.
                 let is_alike = |of: Strategy| (known.strategy == of) == (wish.strategy == of);
@@ -108,7 +143,14 @@ impl Store {
             tx.restart_difficulty(known.id).await?;
             (tx.extend_hunt(known.id, wish).await?, EventKind::HuntExtended)
         };
-        let detail = format!("{} {}, {}", hunt.name, wish.space.lot(), hunt.strategy.as_str());
+        let detail = format!(
+            "{} {}, {}, {}, priority {}",
+            hunt.name,
+            wish.space.lot(),
+            hunt.strategy.as_str(),
+            said(wish.budget),
+            wish.priority
+        );
         let event = EventToWrite {
             hunt: Some(hunt.id),
             ..EventToWrite::new(&self.actor, kind, &detail)
@@ -304,6 +346,19 @@ impl Store {
                 .transpose()?,
             hardest,
         }))
+    }
+}
+
+/// A budget in words.
+fn said(budget: Budget) -> String {
+    let time = budget.time.map(|time| format!("{} min", time.as_secs() / 60));
+    let jobs = budget.n_jobs.map(|n| format!("{n} jobs"));
+    let par = budget.until_par.map(|par| format!("until par {par}"));
+    let all: Vec<String> = [time, jobs, par].into_iter().flatten().collect();
+    if all.is_empty() {
+        String::from("no end")
+    } else {
+        all.join(", ")
     }
 }
 

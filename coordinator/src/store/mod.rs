@@ -174,6 +174,8 @@ impl Store {
         let pool = PgPoolOptions::new()
             .max_connections((max_connections - reserved).max(1))
             .acquire_timeout(ACQUIRE_TIMEOUT)
+            // One line for each of thousands that wait tells nobody anything; giving up is told of.
+            .acquire_slow_threshold(ACQUIRE_TIMEOUT)
             .connect_with(options.clone())
             .await?;
         let reserve = PgPoolOptions::new()
@@ -194,6 +196,11 @@ impl Store {
             actor: "operator".into(),
             known: KnownBoards::new(MAX_KNOWN),
         }
+    }
+
+    /// The connections that its calls share, but for the beats' reserve.
+    pub(crate) fn max_connections(&self) -> usize {
+        self.pool.options().get_max_connections() as usize
     }
 
     /// The same database, with this name in the events of what is done through it; without it, `operator`.

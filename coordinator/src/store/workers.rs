@@ -80,8 +80,23 @@ pub struct WorkerRecord {
     pub strikes: u32,
     /// `None`: it is trusted.
     pub quarantine_reason: Option<String>,
+    /// What it was last told.
+    pub directive: Directive,
     /// Boards it found first.
     pub n_new: u64,
+}
+
+impl WorkerRecord {
+    /// Its state in one word.
+    pub fn state(&self) -> &'static str {
+        match (&self.gone_at, &self.quarantine_reason, self.directive) {
+            (_, Some(_), _) => "quarantined",
+            (Some(_), None, _) => "gone",
+            (None, None, Directive::Run) => "live",
+            (None, None, Directive::Drain) => "draining",
+            (None, None, Directive::Stop | Directive::Upgrade) => "stopping",
+        }
+    }
 }
 
 impl Store {
@@ -281,7 +296,7 @@ impl Store {
         let rows = sqlx::query!(
             r#"
             SELECT w.id, w.name, w.incarnation, w.engine, w.program_version, w.n_slots, w.n_threads, w.cpu, w.gone_at,
-                w.first_seen, w.last_seen, w.strikes, w.quarantine_reason,
+                w.first_seen, w.last_seen, w.strikes, w.quarantine_reason, w.directive,
                 (SELECT count(*) FROM jobs j WHERE j.worker_id = w.id AND j.state = 'leased') AS "n_leases!",
                 (SELECT coalesce(sum(b.n_inserted), 0) FROM batches b WHERE b.worker_id = w.id)::bigint AS "n_new!"
             FROM workers w
@@ -310,6 +325,7 @@ impl Store {
                     last_seen: row.last_seen,
                     n_leases: super::from_sql(row.n_leases),
                     quarantine_reason: row.quarantine_reason,
+                    directive: directive(row.id, &row.directive)?,
                     n_new: super::from_sql(row.n_new),
                 })
             })

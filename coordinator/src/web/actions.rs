@@ -11,7 +11,7 @@ use proto::convert::Directive;
 use proto::ids::{HuntId, JobId};
 
 use super::access::{CSRF_FIELD, Visitor};
-use super::page::{Page, Tab};
+use super::page::Page;
 use super::pages::new_hunt;
 use super::parts::{self, Mood};
 use super::route::{Fields, HuntQuestion, WorkerQuestion};
@@ -29,23 +29,23 @@ fn accepted(visitor: &Visitor, headers: &HeaderMap, body: &str) -> Result<Fields
             visitor,
             StatusCode::FORBIDDEN,
             "You may look, but not act. An operator can.",
+            None,
         )));
     }
     if !visitor.sent(headers, fields.get(CSRF_FIELD)) {
         let why = "This form was not sent from a page of this dashboard, or has lain open for too long. Nothing was done.";
-        return Err(Box::new(refusal(visitor, StatusCode::FORBIDDEN, why)));
+        return Err(Box::new(refusal(visitor, StatusCode::FORBIDDEN, why, None)));
     }
     Ok(fields)
 }
 
-fn refusal(visitor: &Visitor, status: StatusCode, why: impl Display) -> Response {
-    let page = Page {
-        tab: None,
-        ..Page::new("Not done", Tab::Overview, time::OffsetDateTime::UNIX_EPOCH)
-    }
-    .still(html! {
+fn refusal(visitor: &Visitor, status: StatusCode, why: impl Display, back: Option<&str>) -> Response {
+    let page = Page::notice("Not done").still(html! {
         (parts::notice(Mood::Bad, &html! { p { (why.to_string()) } }))
-        div.actions { a.button href="/" { "To the overview" } }
+        div.actions {
+            @if let Some(back) = back { a.button.first href=(back) { "Back" } }
+            a.button href="/" { "To the overview" }
+        }
     });
     (status, page.framed("/", visitor)).into_response()
 }
@@ -56,7 +56,8 @@ fn ended(done: Result<bool, StoreError>, visitor: &Visitor, back: &str) -> Respo
         Ok(false) => refusal(
             visitor,
             StatusCode::CONFLICT,
-            "Nothing was done: its state has changed since the page was shown, or it does not exist.",
+            "Nothing was done: it is not in a state for that (any more), or there is no such thing.",
+            Some(back),
         ),
         Err(error) => away(&error, visitor, back),
     }
@@ -76,7 +77,9 @@ pub(super) async fn create_hunt(
         Ok(wish) => match seat.create(&visitor.actor(), &wish).await {
             Ok(hunt) => return Redirect::to(&format!("/hunts/{}", hunt.id)).into_response(),
             Err(CreateHuntError::Store(error)) => return away(&error, &visitor, "/hunts/new"),
-            Err(taken @ CreateHuntError::NameTaken { .. }) => vec![("name", taken.to_string())],
+            Err(taken @ (CreateHuntError::NameTaken { .. } | CreateHuntError::NameInUse { .. })) => {
+                vec![("name", taken.to_string())]
+            }
             Err(
                 refused @ (CreateHuntError::Census(_)
                 | CreateHuntError::Engine { .. }
@@ -123,6 +126,7 @@ pub(super) async fn act_on_hunt(
                     &visitor,
                     StatusCode::UNPROCESSABLE_ENTITY,
                     "A priority is a whole number from −1000 to 1000.",
+                    Some(&format!("/hunts/{id}/priority")),
                 );
             }
         },
@@ -151,13 +155,15 @@ pub(super) async fn act_on_worker(
         WorkerQuestion::Stop => WorkerAction::Direct(Directive::Stop),
         WorkerQuestion::Trust => WorkerAction::Trust,
         WorkerQuestion::Quarantine => {
-            let reason: String = fields
-                .get("reason")
-                .unwrap_or("no reason was given")
-                .chars()
-                .take(MAX_REASON_CHARS)
-                .collect();
-            WorkerAction::Quarantine(reason)
+            let Some(reason) = fields.get("reason") else {
+                return refusal(
+                    &visitor,
+                    StatusCode::UNPROCESSABLE_ENTITY,
+                    "Say why: it is shown to everybody who wonders.",
+                    Some(&format!("/workers/{id}/quarantine")),
+                );
+            };
+            WorkerAction::Quarantine(reason.chars().take(MAX_REASON_CHARS).collect())
         }
     };
     let done = seat

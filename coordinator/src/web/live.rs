@@ -3,20 +3,23 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use axum::Extension;
 use axum::Json;
 use axum::extract::{Request, State};
+use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream, StreamExt};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::access::Visitor;
 use super::page::Page;
 use super::route::{Fields, Route};
-use super::{Seat, pages, peer_of};
+use super::{Seat, pages, peer_of, route};
 
 /// A page's blocks as a stream of events (`blocks`, an object of names and markup: first all of them, then those that
 /// changed; `beat` when nothing could be read), or once as JSON with `once=1`.
@@ -27,20 +30,28 @@ pub(super) async fn live(
     request: Request,
 ) -> Response {
     let fields = Fields::parse(uri.query().unwrap_or_default());
-    let Some(route) = fields.get("page").and_then(Route::parse_address) else {
+    let page = fields.get("page").unwrap_or_default();
+    let query = page.split_once('?').map_or("", |(_, query)| query);
+    let readable = route::misread(&Fields::parse(query)).is_none();
+    let Some(route) = Route::parse_address(page).filter(|_| readable && !page.is_empty()) else {
         return StatusCode::NOT_FOUND.into_response();
     };
     if fields.get("once").is_some() {
+        let _turn = seat.live_turns.acquire().await;
         return match pages::load(&seat, &route, &visitor).await {
             Ok(Some(page)) => Json(blocks(&page)).into_response(),
             Ok(None) => StatusCode::NOT_FOUND.into_response(),
             Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
         };
     }
+    // Who gets no stream polls, or asks again later.
+    let Ok(place) = Arc::clone(&seat.streams).try_acquire_owned() else {
+        return (StatusCode::SERVICE_UNAVAILABLE, [(RETRY_AFTER, "30")]).into_response();
+    };
     let shutdown = seat.shutdown.clone();
     // Without this a coordinator would wait for every open page before it ends.
     let asked = (request.headers().clone(), peer_of(&request));
-    let events = changes(seat, route, asked).take_until(shutdown.cancelled_owned());
+    let events = changes(seat, route, asked, place).take_until(shutdown.cancelled_owned());
     // Proxies that collect answers before they pass them on are asked not to.
     (
         [("x-accel-buffering", "no")],
@@ -63,27 +74,32 @@ fn changes(
     seat: Seat,
     route: Route,
     asked: (HeaderMap, Option<IpAddr>),
+    place: OwnedSemaphorePermit,
 ) -> impl Stream<Item = Result<Event, Infallible>> {
     let mut ticks = interval(seat.refresh);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    stream::unfold((ticks, HashMap::new()), move |(mut ticks, mut sent)| {
-        let (seat, route, (headers, peer)) = (seat.clone(), route.clone(), asked.clone());
-        async move {
-            ticks.tick().await;
-            let visitor = seat.visitor(&headers, peer).await?;
-            let event = match pages::load(&seat, &route, &visitor).await {
-                Ok(Some(page)) => {
-                    let mut changed = blocks(&page);
-                    changed.retain(|id, html| sent.get(id) != Some(html));
-                    sent.extend(changed.iter().map(|(id, html)| (*id, html.clone())));
-                    Event::default()
-                        .event("blocks")
-                        .data(serde_json::to_string(&changed).expect("text is JSON"))
-                }
-                // The page stays as it is, with the time its data are of; the reader sees that it does not move.
-                Ok(None) | Err(_) => Event::default().event("beat").data("-"),
-            };
-            Some((Ok(event), (ticks, sent)))
-        }
-    })
+    stream::unfold(
+        (ticks, HashMap::new(), place),
+        move |(mut ticks, mut sent, place)| {
+            let (seat, route, (headers, peer)) = (seat.clone(), route.clone(), asked.clone());
+            async move {
+                ticks.tick().await;
+                let _turn = seat.live_turns.acquire().await;
+                let visitor = seat.visitor(&headers, peer).await?;
+                let event = match pages::load(&seat, &route, &visitor).await {
+                    Ok(Some(page)) => {
+                        let mut changed = blocks(&page);
+                        changed.retain(|id, html| sent.get(id) != Some(html));
+                        sent.extend(changed.iter().map(|(id, html)| (*id, html.clone())));
+                        Event::default()
+                            .event("blocks")
+                            .data(serde_json::to_string(&changed).expect("text is JSON"))
+                    }
+                    // The page stays as it is, with the time its data are of; the reader sees that it does not move.
+                    Ok(None) | Err(_) => Event::default().event("beat").data("-"),
+                };
+                Some((Ok(event), (ticks, sent, place)))
+            }
+        },
+    )
 }

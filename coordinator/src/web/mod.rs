@@ -30,6 +30,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use maud::{Markup, html};
 use proto::convert::NewHunt;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::Shared;
@@ -45,6 +46,8 @@ pub(crate) use sampler::keep_samples;
 
 /// The most bytes of a form.
 const MAX_FORM_BYTES: usize = 64 * 1024;
+/// Pages that may look again by themselves at once.
+const MAX_STREAMS: usize = 300;
 
 /// What the pages need. Cheap to clone.
 #[derive(Clone)]
@@ -62,6 +65,12 @@ struct Seat {
     pub(crate) shutdown: CancellationToken,
     /// How often a live page looks again.
     pub(crate) refresh: Duration,
+    /// Pages that are read at once: a part of the connections, so that the farm's own calls never wait behind readers.
+    turns: Arc<Semaphore>,
+    /// The same for pages that look again by themselves.
+    live_turns: Arc<Semaphore>,
+    /// Streams that may be open.
+    streams: Arc<Semaphore>,
     /// Tells calls that wait for work that there may be some.
     wake: Arc<dyn Fn() + Send + Sync>,
 }
@@ -70,6 +79,7 @@ impl Seat {
     /// The seat of a farm. Its shutdown ends the streams of open pages, without which a server never closes.
     fn new(shared: &Arc<Shared>) -> Seat {
         let config = &shared.config;
+        let connections = shared.store.max_connections();
         let waking = Arc::clone(shared);
         Seat {
             store: shared.store.clone(),
@@ -80,6 +90,9 @@ impl Seat {
             solver: solved::Solver::default(),
             shutdown: shared.shutdown.clone(),
             refresh: Duration::from_secs(2),
+            turns: Arc::new(Semaphore::new((connections / 4).max(1))),
+            live_turns: Arc::new(Semaphore::new((connections / 8).max(1))),
+            streams: Arc::new(Semaphore::new(MAX_STREAMS)),
             wake: Arc::new(move || waking.work.notify_waiters()),
         }
     }
@@ -109,12 +122,13 @@ impl Seat {
         }
     }
 
-    /// Creates a hunt as this visitor asks for it.
+    /// Creates a hunt as this visitor asks for it. One that is there is not touched: a form that is sent twice, or under
+    /// a name that somebody else has chosen, must not change a hunt that runs.
     async fn create(&self, actor: &str, wish: &NewHunt) -> Result<HuntRecord, CreateHuntError> {
         let hunt = self
             .store
             .acting_as(actor)
-            .create_hunt(wish, drawn_seed())
+            .create_new_hunt(wish, drawn_seed())
             .await?;
         self.work_may_wait();
         Ok(hunt)
@@ -217,14 +231,32 @@ async fn show(
     axum::Extension(visitor): axum::Extension<Visitor>,
 ) -> Response {
     let address = uri.path_and_query().map_or("/", |address| address.as_str());
-    let Some(route) = Route::parse(uri.path(), uri.query().unwrap_or_default()) else {
+    let query = uri.query().unwrap_or_default();
+    if let Some(why) = route::misread(&Fields::parse(query)) {
+        return misread(&visitor, &why, uri.path(), address);
+    }
+    let Some(route) = Route::parse(uri.path(), query) else {
         return not_found(&seat, &visitor, address).await;
     };
+    let _turn = seat.turns.acquire().await;
     match pages::load(&seat, &route, &visitor).await {
         Ok(Some(page)) => page.framed(address, &visitor).into_response(),
         Ok(None) => not_found(&seat, &visitor, address).await,
         Err(error) => away(&error, &visitor, address),
     }
+}
+
+/// A filter that cannot be read is not left out in silence: what would be shown looks like an answer.
+fn misread(visitor: &Visitor, why: &str, path: &str, address: &str) -> Response {
+    let content = html! {
+        article.card {
+            h1 { "This address cannot be read" }
+            p { (why) }
+            div.actions { a.button.first href=(path) { "Without it" } }
+        }
+    };
+    let page = Page::notice("Not read").still(content);
+    (StatusCode::BAD_REQUEST, page.framed(address, visitor)).into_response()
 }
 
 async fn not_found(seat: &Seat, visitor: &Visitor, address: &str) -> Response {
@@ -257,12 +289,7 @@ fn away(error: &StoreError, visitor: &Visitor, address: &str) -> Response {
             div.actions { a.button.first href=(address) { "Try again" } }
         }
     };
-    let now = time::OffsetDateTime::UNIX_EPOCH;
-    let page = Page {
-        tab: None,
-        ..Page::new("Away", Tab::Overview, now)
-    }
-    .still(content);
+    let page = Page::notice("Away").still(content);
     (StatusCode::SERVICE_UNAVAILABLE, page.framed(address, visitor)).into_response()
 }
 

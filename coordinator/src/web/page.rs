@@ -51,8 +51,8 @@ pub(crate) struct Page {
     pub(crate) title: String,
     /// The tab it stands under; `None` on pages outside of them.
     pub(crate) tab: Option<Tab>,
-    /// When its data were read, on the database's clock.
-    pub(crate) as_of: OffsetDateTime,
+    /// When its data were read, on the database's clock; `None`: it shows none.
+    pub(crate) as_of: Option<OffsetDateTime>,
     pub(crate) blocks: Vec<Block>,
 }
 
@@ -61,7 +61,17 @@ impl Page {
         Page {
             title: title.into(),
             tab: Some(tab),
-            as_of,
+            as_of: Some(as_of),
+            blocks: Vec::new(),
+        }
+    }
+
+    /// A page about no data: why something was not done.
+    pub(crate) fn notice(title: &str) -> Page {
+        Page {
+            title: title.to_owned(),
+            tab: None,
+            as_of: None,
             blocks: Vec::new(),
         }
     }
@@ -89,7 +99,7 @@ impl Page {
 
     /// What stands in the page's foot about the age of its data.
     pub(crate) fn as_of_line(&self) -> Markup {
-        html! { time datetime=(words::machine(self.as_of)) { (words::instant(self.as_of)) } }
+        html! { @if let Some(as_of) = self.as_of { time datetime=(words::machine(as_of)) { (words::instant(as_of)) } } }
     }
 
     /// The whole document. `path` is where it is, for links back to it and for its live blocks.
@@ -137,7 +147,7 @@ impl Page {
                         }
                     }
                     footer.foot {
-                        span { "Data as of " span #as-of { (self.as_of_line()) } }
+                        @if self.as_of.is_some() { span { "Data as of " span #as-of { (self.as_of_line()) } } }
                         span { (visitor.in_words()) }
                         span { "All of it is in Postgres: "
                             code { "parforce sql" } " opens it" }

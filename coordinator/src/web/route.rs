@@ -110,7 +110,8 @@ impl Fields {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             (words::unescape(name), words::unescape(value))
         });
-        Fields(pairs.collect())
+        // No text in the database holds a zero, and asking for one is an error there.
+        Fields(pairs.filter(|pair| !pair.1.contains('\0')).collect())
     }
 
     /// The value of a name; `None`: it is absent or empty.
@@ -175,6 +176,36 @@ impl Route {
         let (path, query) = address.split_once('?').unwrap_or((address, ""));
         Route::parse(path, query)
     }
+}
+
+/// What of a query cannot be read: the name, the value, and what it should be; `None`: all of it can.
+pub(crate) fn misread(fields: &Fields) -> Option<String> {
+    let is_number = |value: &str| value.parse::<i64>().is_ok();
+    let is_small = |value: &str| value.parse::<i16>().is_ok();
+    let checks: [(&str, &dyn Fn(&str) -> bool, &str); 8] = [
+        ("hunt", &is_number, "a hunt's number"),
+        ("worker", &is_number, "a worker's number"),
+        ("before", &is_number, "an event's number"),
+        ("skip", &is_number, "a whole number"),
+        ("par", &is_small, "a par"),
+        ("vehicles", &is_small, "a number of vehicles"),
+        ("walls", &is_small, "a number of walls"),
+        (
+            "lot",
+            &|value| value.parse::<board::Lot>().is_ok(),
+            "a lot such as 6x6",
+        ),
+    ];
+    let window = fields
+        .get("window")
+        .filter(|value| Window::parse(value).is_none());
+    if let Some(value) = window {
+        return Some(format!("window is {value:?}, which is no stretch of time."));
+    }
+    checks.into_iter().find_map(|(name, is_so, what)| {
+        let value = fields.get(name).filter(|value| !is_so(value))?;
+        Some(format!("{name} is {value:?}, which is not {what}."))
+    })
 }
 
 fn job_query(fields: &Fields) -> JobQuery {
@@ -249,6 +280,28 @@ mod tests {
         };
         assert_eq!((query.lot, query.par), (Some((7, 6)), Some(9)));
         assert_eq!(query.after, Some((9, "7x6:ooA".into())));
+    }
+
+    #[test]
+    fn a_filter_that_cannot_be_read_is_named_with_its_value() {
+        for (query, name) in [
+            ("hunt=abc", "hunt"),
+            ("par=abc", "par"),
+            ("par=99999", "par"),
+            ("vehicles=1e9", "vehicles"),
+            ("lot=%27%3Bdrop", "lot"),
+            ("window=zzz", "window"),
+            ("worker=99999999999999999999", "worker"),
+        ] {
+            let why = misread(&Fields::parse(query)).unwrap();
+            assert!(why.starts_with(name), "{query}: {why}");
+        }
+        let fine = "hunt=3&par=12&vehicles=&lot=6x6&window=7d&state=done&after=9~ooA";
+        assert_eq!(misread(&Fields::parse(fine)), None);
+        assert_eq!(
+            Fields::parse("state=%00&name=a%00b&kind=x"),
+            Fields::parse("kind=x")
+        );
     }
 
     #[test]

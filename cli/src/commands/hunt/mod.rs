@@ -253,7 +253,15 @@ async fn hunt(
         } else if hunt.strategy == Strategy::Difficulty {
             difficulty::report(&store, arguments.json).await?;
         } else {
-            report::print(&store, &hunt, took, database, arguments.json).await?;
+            report::print(
+                &store,
+                &hunt,
+                took,
+                database,
+                &arguments.database.again(),
+                arguments.json,
+            )
+            .await?;
         }
     }
     running.coordinator.shutdown();
@@ -464,7 +472,7 @@ async fn drain(running: &mut Running, signals: &mut Signals) -> anyhow::Result<(
         }
     };
     match ended.context("the worker broke")?.context("the worker failed")? {
-        Departure::Told | Departure::Drained => Ok(()),
+        Departure::Told => Ok(()),
         Departure::Stopped => {
             anyhow::bail!("the coordinator stopped the worker: see its log and `parforce workers --all`")
         }

@@ -38,6 +38,7 @@ pub(super) async fn print(
     hunt: &HuntRecord,
     took: Duration,
     database: &Database,
+    again: &str,
     json: bool,
 ) -> anyhow::Result<()> {
     let lot = hunt
@@ -69,12 +70,18 @@ pub(super) async fn print(
     if json {
         writeln!(out, "{}", serde_json::to_string(&report)?)?;
     } else {
-        for_people(&mut out, &report, &lot.to_string(), database)?;
+        for_people(&mut out, &report, &lot.to_string(), database, again)?;
     }
     Ok(())
 }
 
-fn for_people(out: &mut impl Write, report: &Report, lot: &str, database: &Database) -> std::io::Result<()> {
+fn for_people(
+    out: &mut impl Write,
+    report: &Report,
+    lot: &str,
+    database: &Database,
+    again: &str,
+) -> std::io::Result<()> {
     let with_gaps = bars::without_gaps(&report.distribution);
     writeln!(out, "{}", bars::distribution("boards", &with_gaps))?;
     writeln!(
@@ -92,11 +99,11 @@ fn for_people(out: &mut impl Write, report: &Report, lot: &str, database: &Datab
         }
     }
     writeln!(out, "\nnext:")?;
-    writeln!(out, "  parforce hunt           goes on from here")?;
+    writeln!(out, "  parforce hunt{again}           goes on from here")?;
     if let Some(hardest) = &report.hardest {
         writeln!(out, "  parforce solve {hardest}")?;
     }
-    writeln!(out, "  parforce sql \"SELECT * FROM par_distribution\"")?;
+    writeln!(out, "  parforce sql{again} \"SELECT * FROM par_distribution\"")?;
     if let Database::Private(_) = database {
         writeln!(out, "  while it runs: {}", database.psql_line())?;
     }

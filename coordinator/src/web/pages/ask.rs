@@ -92,19 +92,19 @@ pub(super) async fn worker(
         ),
         WorkerQuestion::Drain => (
             "Drain",
-            "It finishes the jobs it has and takes no more. No attempt is counted against them.",
+            "It finishes the jobs it has and takes no more until it is told to run again. Its program stays. No attempt is counted against its jobs.",
             "Drain it",
             false,
         ),
         WorkerQuestion::Stop => (
             "Stop",
-            "It gives its jobs back with a checkpoint and ends. Somebody must start it again on its machine.",
+            "It gives its jobs back with a checkpoint, and its program ends; if that is `parforce hunt`, so does what else it runs. Somebody must start it again on its machine.",
             "Stop it",
             true,
         ),
         WorkerQuestion::Quarantine => (
             "Quarantine",
-            "It gets no more jobs until somebody trusts it again. What it found was proved and stays.",
+            "It gets no more jobs until somebody trusts it again; its program stays. What it found was proved and stays.",
             "Quarantine it",
             true,
         ),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use board::space::{BoardSpace, LengthWeight, SpaceFields};
 use board::{Lot, Par};
 use maud::{Markup, html};
-use proto::convert::{Budget, HuntPlan, MAX_LABEL_CHARS, NewHunt, Strategy};
+use proto::convert::{Budget, HuntPlan, MAX_LABEL_CHARS, NewHunt, Strategy, is_plain};
 
 use crate::store::StoreError;
 use crate::web::Seat;
@@ -17,6 +17,8 @@ use crate::web::route::Fields;
 
 /// The longest time a form may ask for, in minutes: a year.
 const MAX_MINUTES: u64 = 366 * 24 * 60;
+/// What ends a hunt.
+const ENDS: [&str; 3] = ["minutes", "jobs", "until_par"];
 /// The most jobs a form may ask for.
 const MAX_JOBS: u64 = 1_000_000_000;
 
@@ -82,7 +84,7 @@ fn inputs(
             (token(visitor))
             @if let Some(wrong) = wrong_of("form") { (parts::notice(Mood::Bad, &html! { p role="alert" { (wrong) } })) }
             (field("name", "Name", &html! { input #name name="name" required maxlength=(MAX_LABEL_CHARS) size="40" value=(value("name", &suggestion))
-                aria-invalid=[wrong_of("name").map(|_| "true")]; }, Some("A hunt of the same name and boards goes on where it stopped."), wrong_of("name")))
+                aria-invalid=[wrong_of("name").map(|_| "true")]; }, Some("One that no other hunt has."), wrong_of("name")))
             fieldset {
                 legend { "Boards" }
                 div.row {
@@ -122,15 +124,19 @@ fn inputs(
 pub(in crate::web) fn read(fields: &Fields) -> Result<NewHunt, Vec<(&'static str, String)>> {
     let mut wrong = Vec::new();
     let name = fields.get("name").unwrap_or_default().to_owned();
-    if name.is_empty() || name.chars().count() > MAX_LABEL_CHARS || name.chars().any(char::is_control) {
+    if name.is_empty() || name.chars().count() > MAX_LABEL_CHARS || !is_plain(&name) {
         wrong.push((
             "name",
-            format!("A name of 1 to {MAX_LABEL_CHARS} characters is needed."),
+            format!("A name of 1 to {MAX_LABEL_CHARS} characters is needed, none of which is invisible."),
         ));
     }
     let mut number = |name: &'static str, most: u64| match fields.get(name) {
         None => None,
         Some(text) => match text.parse::<u64>() {
+            Ok(0) if ENDS.contains(&name) => {
+                wrong.push((name, "At least 1; leave it empty for no such end.".to_owned()));
+                None
+            }
             Ok(n) if n <= most => Some(n),
             _ => {
                 wrong.push((name, format!("A whole number up to {most} is needed.")));
@@ -152,12 +158,9 @@ pub(in crate::web) fn read(fields: &Fields) -> Result<NewHunt, Vec<(&'static str
         small(number("last_walls", 60)).unwrap_or(0),
     );
     let budget = Budget {
-        time: number("minutes", MAX_MINUTES)
-            .filter(|n| *n > 0)
-            .map(|minutes| Duration::from_secs(minutes * 60)),
-        n_jobs: number("jobs", MAX_JOBS).filter(|n| *n > 0),
+        time: number("minutes", MAX_MINUTES).map(|minutes| Duration::from_secs(minutes * 60)),
+        n_jobs: number("jobs", MAX_JOBS),
         until_par: number("until_par", 999)
-            .filter(|n| *n > 0)
             .and_then(|par| u16::try_from(par).ok())
             .map(Par::new),
     };
@@ -251,6 +254,9 @@ mod tests {
         for name in ["name", "minutes", "priority", "seed", "strategy"] {
             assert!(names.contains(&name), "{name} in {names:?}");
         }
+        let wrong = read(&Fields::parse("name=%E2%80%AEevil&minutes=0&jobs=0&until_par=0")).unwrap_err();
+        let names: Vec<&str> = wrong.iter().map(|entry| entry.0).collect();
+        assert_eq!(names, ["name", "minutes", "jobs", "until_par"]);
     }
 
     #[test]

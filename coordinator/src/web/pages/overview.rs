@@ -67,7 +67,7 @@ fn now(farm: &FarmNow, hunts: &[HuntLine]) -> Markup {
     let idle = farm.n_live > 0 && farm.n_leased == 0 && n_running > 0;
     html! {
         @if n_running > 0 && farm.n_live == 0 {
-            (parts::notice(Mood::Warn, &html! { p { strong { "No worker is there." } " Hunts are running, but nobody works for them. Start one with " code { "parforce-worker" } " pointed at this coordinator." } }))
+            (parts::notice(Mood::Warn, &html! { p { strong { "No worker is ready." } " Hunts are running, but nobody works for them. Start one with " code { "parforce-worker" } " pointed at this coordinator, or see " a href="/workers" { "who is drained, stalled or in quarantine" } "." } }))
         }
         @if idle {
             (parts::notice(Mood::Warn, &html! { p { "Workers are there, but none holds a job. A job is handed out within seconds of being planned; see " a href="/events" { "the events" } " if this stays." } }))
