@@ -126,3 +126,50 @@ fn a_hunt_that_others_may_join_asks_them_for_a_token_and_goes_on_itself() {
     assert_eq!(refused.status.code(), Some(1));
     assert!(err(&refused).contains("--role operator"), "{}", err(&refused));
 }
+
+/// The script of the composition (docker-compose.yml) that makes keys, with a private database.
+#[test]
+fn a_composition_gives_everybody_what_they_need_and_no_more() {
+    let temp = Temp::new();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy/make-keys");
+    let programs = std::path::Path::new(env!("CARGO_BIN_EXE_parforce"))
+        .parent()
+        .unwrap();
+    for folder in ["keys", "coordinator-keys", "worker-keys"] {
+        fs::create_dir(temp.path(folder)).unwrap();
+    }
+    let make = || {
+        let path = std::env::var("PATH").unwrap_or_default();
+        let made = std::process::Command::new("bash")
+            .arg(script)
+            .env("PATH", format!("{}:{path}", programs.display()))
+            .env("PARFORCE_KEYS_HOME", temp.path(""))
+            .env("PARFORCE_DATA", temp.path("data"))
+            .env_remove("PARFORCE_DATABASE_URL")
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{}", err(&made));
+    };
+    let files = |folder: &str| {
+        let mut names: Vec<String> = fs::read_dir(temp.path(folder))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    };
+    make();
+    assert_eq!(files("worker-keys"), ["ca.pem", "worker.token"]);
+    assert_eq!(files("coordinator-keys"), ["coordinator.key", "coordinator.pem"]);
+    assert_eq!(
+        files("keys"),
+        ["ca.key", "ca.pem", "coordinator.key", "coordinator.pem"]
+    );
+    let read = || {
+        ["worker-keys/worker.token", "coordinator-keys/coordinator.pem"]
+            .map(|file| fs::read_to_string(temp.path(file)).unwrap())
+    };
+    let first = read();
+    make();
+    assert_eq!(read(), first, "what is there stays");
+}
