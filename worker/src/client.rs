@@ -147,10 +147,40 @@ impl From<Status> for CallError {
                 message,
             },
             // The rest (unavailable, deadline, aborted, internal, unknown ..) says nothing about the call itself.
-            code => CallError::Away(format!("{code:?}: {message}")),
+            code => CallError::Away(format!("{code:?}: {}", cause(&message, &status))),
         }
     }
 }
+
+/// What a connection failed with, down to the bottom of it, and what to do where that is known.
+fn cause(message: &str, status: &Status) -> String {
+    let mut told = message.to_owned();
+    let mut source = std::error::Error::source(status);
+    while let Some(error) = source {
+        let error_text = error.to_string();
+        if !told.contains(&error_text) {
+            told = format!("{told}: {error_text}");
+        }
+        source = error.source();
+    }
+    let hint = HINTS.iter().find(|(sign, _)| told.contains(sign));
+    hint.map_or(told.clone(), |(_, hint)| format!("{told} ({hint})"))
+}
+
+/// Signs of a door that was taken for another, and what to do.
+const HINTS: [(&str, &str); 5] = [
+    ("UnknownIssuer", "name its authority with --tls-ca"),
+    ("not valid for name", "name one of these with --tls-name"),
+    (
+        "CertificateRequired",
+        "it asks for a certificate: --tls-cert and --tls-key",
+    ),
+    ("InvalidContentType", "it speaks without TLS: http://"),
+    (
+        "h2 protocol error",
+        "if it has TLS, its address begins with https://",
+    ),
+];
 
 /// What an acquire call brought.
 #[derive(Debug)]

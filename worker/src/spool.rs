@@ -1,6 +1,7 @@
 //! Batches of boards that are not acknowledged yet, kept on disk so that they outlive the process.
 //!
-//! One file a batch, named by its id, in the contract's own encoding. A batch is on disk before it is first sent and
+//! One file a batch, named by its id, in the contract's own encoding, sealed: a file that was cut short or changed is no batch
+//! (cut between two boards it would read as a smaller one, and be acknowledged in the place of the whole). A batch is on disk before it is first sent and
 //! stays until its acknowledgement; whatever stands here at a start is sent again under its old id, and the
 //! coordinator answers a batch that it has stored as it did the first time. So workers that share a folder do no harm
 //! beyond sending twice.
@@ -13,10 +14,17 @@ use std::sync::{Mutex, PoisonError};
 use prost::Message;
 use proto::convert::Batch;
 use proto::v1;
+use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 /// The most files that are read at a start; the rest wait for the next one.
 pub const MAX_FILES: usize = 100_000;
+
+/// The seal stands before the message, as two fields of it that nobody else knows, so that a former version reads it too: the
+/// message's length (field 14, eight bytes) and its SHA-256 (field 15).
+const LENGTH_TAG: u8 = 14 << 3 | 1;
+const DIGEST_TAG: u8 = 15 << 3 | 2;
+const DIGEST_BYTES: usize = 32;
 
 const SUFFIX: &str = "batch";
 const SUFFIX_UNREADABLE: &str = "unreadable";
@@ -210,11 +218,29 @@ fn path_of(dir: &Path, batch: &Batch) -> PathBuf {
 }
 
 fn encode(batch: &Batch) -> Vec<u8> {
-    v1::SubmitBoardsRequest::from(batch.clone()).encode_to_vec()
+    let message = v1::SubmitBoardsRequest::from(batch.clone()).encode_to_vec();
+    let mut bytes = vec![LENGTH_TAG];
+    bytes.extend((message.len() as u64).to_le_bytes());
+    bytes.extend([DIGEST_TAG, u8::try_from(DIGEST_BYTES).expect("32")]);
+    bytes.extend(Sha256::digest(&message));
+    bytes.extend(message);
+    bytes
+}
+
+/// What is under the seal; `None`: it is broken. A file of a former version has none.
+fn unseal(bytes: &[u8]) -> Option<&[u8]> {
+    let Some(sealed) = bytes.strip_prefix(&[LENGTH_TAG]) else {
+        return Some(bytes);
+    };
+    let (length, sealed) = sealed.split_first_chunk::<8>()?;
+    let (_, sealed) = sealed.split_first_chunk::<2>()?;
+    let (digest, message) = sealed.split_first_chunk::<DIGEST_BYTES>()?;
+    let is_whole = u64::from_le_bytes(*length) == message.len() as u64;
+    (is_whole && Sha256::digest(message).as_slice() == digest).then_some(message)
 }
 
 fn parse(path: &Path, bytes: &[u8]) -> Option<Batch> {
-    let wire = v1::SubmitBoardsRequest::decode(bytes).ok()?;
+    let wire = v1::SubmitBoardsRequest::decode(unseal(bytes)?).ok()?;
     let batch = Batch::try_from(wire).ok()?;
     let name = batch.id.to_string();
     path.file_stem()
@@ -300,6 +326,40 @@ mod tests {
         assert_eq!(left, [batch(1)]);
         assert!(!cut.exists() && cut.with_extension("unreadable").exists());
         assert!(!dir.path().join("x.tmp").exists());
+    }
+
+    #[test]
+    fn a_file_cut_short_or_changed_anywhere_is_no_batch() {
+        let mut batch = batch(1);
+        // Boards come last: cut between two, the message alone would read as a batch of fewer.
+        batch.boards = vec![batch.boards[0].clone(); 3];
+        let bytes = encode(&batch);
+        let path = path_of(Path::new("spool"), &batch);
+        assert_eq!(parse(&path, &bytes), Some(batch.clone()));
+        for n_bytes in 0..bytes.len() {
+            assert_eq!(parse(&path, &bytes[..n_bytes]), None, "cut to {n_bytes} bytes");
+        }
+        for at in 0..bytes.len() * 8 {
+            let mut changed = bytes.clone();
+            changed[at / 8] ^= 1 << (at % 8);
+            let read = parse(&path, &changed);
+            assert!(
+                read.is_none() || read.as_ref() == Some(&batch),
+                "bit {at} changed: {read:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn files_of_a_former_version_are_read_and_it_reads_ours() {
+        let batch = batch(1);
+        let message = v1::SubmitBoardsRequest::from(batch.clone());
+        let path = path_of(Path::new("spool"), &batch);
+        assert_eq!(parse(&path, &message.encode_to_vec()), Some(batch.clone()));
+        assert_eq!(
+            v1::SubmitBoardsRequest::decode(encode(&batch).as_slice()),
+            Ok(message)
+        );
     }
 
     #[test]
