@@ -82,6 +82,37 @@ async fn every_page_answers_with_a_policy_that_allows_no_foreign_content(pool: P
 }
 
 #[sqlx::test(migrations = false)]
+async fn audits_are_shown_with_the_jobs_that_they_check(pool: PgPool) {
+    let farm = Farm::start(pool).await;
+    farm.fill().await;
+    let trouble = ask(&farm, &get("/trouble", "")).await;
+    // What differs, what is disputed and what waits; not what agrees.
+    for (job, is_shown) in [
+        (100_001, false),
+        (100_002, true),
+        (100_003, true),
+        (100_004, true),
+    ] {
+        let link = format!("<a href=\"/jobs/{job}\">");
+        assert_eq!(trouble.contains(&link), is_shown, "{job}: {trouble}");
+    }
+    let checked = ask(&farm, &get("/jobs/100002", "")).await;
+    assert!(
+        checked.contains("Checked by others") && checked.contains("disputed"),
+        "{checked}"
+    );
+    let unchecked = ask(&farm, &get("/jobs/100050", "")).await;
+    assert!(!unchecked.contains("Checked by others"), "{unchecked}");
+    let audits = ask(&farm, &get("/jobs?kind=audit", "")).await;
+    assert_eq!(audits.matches("audit of").count(), 4, "{audits}");
+    let audit = audits.split("<th scope=\"row\"><a href=\"/jobs/").nth(1).unwrap();
+    let audit = audit.split('"').next().unwrap();
+    let page = ask(&farm, &get(&format!("/jobs/{audit}"), "")).await;
+    assert!(page.contains("It checks another job"), "{page}");
+    farm.stop().await;
+}
+
+#[sqlx::test(migrations = false)]
 async fn pages_of_an_empty_farm_say_so_and_do_not_fail(pool: PgPool) {
     let farm = Farm::start(pool).await;
     for path in [

@@ -211,6 +211,7 @@ impl Farm {
         .map(|(name, path)| (name, path.to_owned()))
         .chain([
             ("board", format!("/boards/{HARDEST_PAR}/{HARDEST}")),
+            // One that was audited.
             ("job", "/jobs/100001".to_owned()),
         ])
         .collect()

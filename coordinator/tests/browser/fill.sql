@@ -13,8 +13,18 @@ SELECT 100000 + i, 1 + i % 2, 1000 + i, CASE WHEN i % 2 = 0 THEN 'anneal' ELSE '
 FROM generate_series(1, 120) i;
 INSERT INTO job_attempts (job_id, token, worker_id, request_id, started_at, ended_at, outcome)
 SELECT id, 1, 1 + id % 8, gen_random_uuid(), ended_at - (60 + id % 200) * interval '1 second', ended_at, 'done' FROM jobs WHERE state = 'done';
+-- Audits of four jobs: one agrees, one is disputed, one is wrong itself, one waits.
+INSERT INTO jobs (hunt_id, number, kind, seed, spec, n_work, state, token, ended_at, audit_of, engine, digest)
+SELECT hunt_id, number, kind, seed, spec, n_work, CASE id - 100000 WHEN 4 THEN 'queued' ELSE 'done' END, (id <> 100004)::int,
+    CASE WHEN id <> 100004 THEN now() END, id, CASE WHEN id <> 100004 THEN engine END, CASE WHEN id <> 100004 THEN digest END
+FROM jobs WHERE id BETWEEN 100001 AND 100004;
+INSERT INTO audits SELECT id, 'sample', now() - interval '1 hour',
+    CASE audit_of - 100000 WHEN 1 THEN 'agrees' WHEN 2 THEN 'disputed' WHEN 3 THEN 'differs' END, CASE WHEN state = 'done' THEN now() END
+FROM jobs WHERE audit_of IS NOT NULL;
+INSERT INTO job_attempts (job_id, token, worker_id, request_id, ended_at, outcome)
+SELECT id, 1, 1 + (id + 3) % 8, gen_random_uuid(), ended_at, 'done' FROM jobs WHERE audit_of IS NOT NULL AND state = 'done';
 INSERT INTO batches (batch, worker_id, job_id, token, stored_at, n_inserted, n_duplicate)
-SELECT gen_random_uuid(), worker_id, job_id, 1, ended_at, 700, 200 FROM job_attempts WHERE outcome = 'done';
+SELECT gen_random_uuid(), worker_id, job_id, 1, ended_at, 700, 200 FROM job_attempts WHERE outcome = 'done' AND job_id > 100000;
 INSERT INTO jobs (hunt_id, number, kind, seed, spec, n_work, state, token, ended_at, n_failures)
 SELECT 1, 5000 + i, 'anneal', i, '\x', 64000, 'parked', 2, now() - i * interval '10 minutes', 6 FROM generate_series(1, 9) i;
 INSERT INTO job_attempts (job_id, token, worker_id, request_id, started_at, ended_at, outcome, detail)

@@ -21,7 +21,7 @@ pub struct JobQuery {
     pub hunt_id: Option<i64>,
     /// In one state.
     pub state: Option<String>,
-    /// Of one kind.
+    /// Of one kind; `audit`: audits, of whatever kind.
     pub kind: Option<String>,
     /// In which order.
     pub sort: JobSort,
@@ -42,6 +42,8 @@ pub struct JobLine {
     pub number: i64,
     /// As the database spells it.
     pub kind: String,
+    /// The job that it runs again; `None`: it is no audit.
+    pub audit_of: Option<i64>,
     /// As the database spells it.
     pub state: String,
     /// Who holds it.
@@ -105,16 +107,16 @@ impl Store {
         Ok(sqlx::query_as!(
             JobLine,
             r#"
-            SELECT j.id AS "id!", j.hunt_id AS "hunt_id!", h.name AS "hunt!", j.number AS "number!", j.kind AS "kind!",
+            SELECT j.id AS "id!", j.hunt_id AS "hunt_id!", h.name AS "hunt!", j.number AS "number!", j.kind AS "kind!", j.audit_of,
                 j.state AS "state!", j.worker_id, w.name AS "worker?", j.work_done AS "work_done!", j.n_work AS "n_work!",
                 j.rate AS "rate!", j.n_failures AS "n_failures!", (SELECT count(*) FROM job_attempts a WHERE a.job_id = j.id) AS "n_attempts!",
                 j.n_new AS "n_new!", j.n_known AS "n_known!", j.best_par, j.created_at AS "created_at!", j.ended_at
             FROM (
                 (SELECT * FROM jobs WHERE NOT $5 AND ($1::bigint IS NULL OR hunt_id = $1) AND ($2::text IS NULL OR state = $2)
-                    AND ($3::text IS NULL OR kind = $3) AND id < coalesce($4, 9223372036854775807) ORDER BY id DESC LIMIT $6)
+                    AND ($3::text IS NULL OR CASE $3 WHEN 'audit' THEN audit_of IS NOT NULL ELSE kind = $3 END) AND id < coalesce($4, 9223372036854775807) ORDER BY id DESC LIMIT $6)
                 UNION ALL
                 (SELECT * FROM jobs WHERE $5 AND ($1::bigint IS NULL OR hunt_id = $1) AND ($2::text IS NULL OR state = $2)
-                    AND ($3::text IS NULL OR kind = $3) AND id > coalesce($4, 0) ORDER BY id LIMIT $6)
+                    AND ($3::text IS NULL OR CASE $3 WHEN 'audit' THEN audit_of IS NOT NULL ELSE kind = $3 END) AND id > coalesce($4, 0) ORDER BY id LIMIT $6)
             ) j
             JOIN hunts h ON h.id = j.hunt_id
             LEFT JOIN workers w ON w.id = j.worker_id

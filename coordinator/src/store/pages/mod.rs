@@ -3,6 +3,7 @@
 //! Boards are never counted for a page: `board_counts` is exact at every commit, and totals of hunts come from their
 //! last sample.
 
+mod audits;
 mod boards;
 mod census;
 mod farm;
@@ -12,6 +13,7 @@ mod log;
 mod trouble;
 mod workers;
 
+pub use audits::{AuditCounts, AuditLine, AuditQuery};
 pub use boards::{BOARDS_A_PAGE, BoardLine, BoardPage, BoardQuery, Provenance};
 pub use census::CensusLine;
 pub use farm::{FarmNow, LotBest};

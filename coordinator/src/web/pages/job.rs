@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use time::OffsetDateTime;
 
 use super::board_path;
-use crate::store::{AttemptLine, JobLine, JobQuery, StoreError};
+use crate::store::{AttemptLine, AuditQuery, JobLine, JobQuery, StoreError};
 use crate::web::access::Visitor;
 use crate::web::page::{Page, Tab};
 use crate::web::parts::drawing::{Detail, draw};
@@ -28,6 +28,7 @@ pub(super) async fn load(seat: &Seat, id: i64, visitor: &Visitor) -> Result<Opti
     };
     let now = seat.store.now().await?;
     let attempts = seat.store.attempt_lines(id).await?;
+    let audits = seat.store.audit_lines(AuditQuery::OfJob(id)).await?;
     let boards = match job.best_par {
         Some(par) => seat.store.boards_of_job(id, par).await?,
         None => Vec::new(),
@@ -50,6 +51,7 @@ pub(super) async fn load(seat: &Seat, id: i64, visitor: &Visitor) -> Result<Opti
                 &attempts_table(&attempts, now),
             ),
         )
+        .live("audits", super::audits::of_job(id, &audits, now))
         .still(replay(&job))
         .live("best", best(&job, &boards));
     Ok(Some(page))

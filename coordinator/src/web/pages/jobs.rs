@@ -101,7 +101,7 @@ fn table(jobs: &[JobLine], query: &JobQuery, now: OffsetDateTime) -> Markup {
                     tr {
                         th scope="row" { a href={ "/jobs/" (job.id) } { (job.id) } }
                         td { a href={ "/hunts/" (job.hunt_id) } { (job.hunt) } span.soft { " #" (job.number) } }
-                        td { (job.kind) }
+                        td { (job.kind) @if let Some(id) = job.audit_of { " " span.small.soft.nowrap { "audit of " a href={ "/jobs/" (id) } { (id) } } } }
                         td { (parts::state(&job.state)) }
                         td { @if let (Some(id), Some(name)) = (job.worker_id, &job.worker) { a href={ "/workers/" (id) } { (name) } } @else { (words::NOTHING) } }
                         td { (work(job)) }

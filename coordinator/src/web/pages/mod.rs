@@ -1,6 +1,7 @@
 //! The pages, one file each: what is read from the store, and how it is put.
 
 mod ask;
+mod audits;
 mod board;
 mod boards;
 mod census;

@@ -1,10 +1,12 @@
-//! What needs somebody: jobs parked, grouped by what they failed with; boards refused, with samples.
+//! What needs somebody: jobs parked, grouped by what they failed with; claims that others do not come to; boards refused,
+//! with samples.
 
 use maud::{Markup, html};
 use time::OffsetDateTime;
 
+use super::audits;
 use super::worker::refused;
-use crate::store::{FarmPoint, ParkedGroup, RejectedGroup, StoreError, Window};
+use crate::store::{AuditQuery, FarmPoint, ParkedGroup, RejectedGroup, StoreError, Window};
 use crate::web::access::Visitor;
 use crate::web::charts::{Line, LineChart, Unit, X, lines};
 use crate::web::page::{Page, Tab};
@@ -14,13 +16,18 @@ use crate::web::{Seat, words};
 pub(super) async fn load(seat: &Seat, visitor: &Visitor) -> Result<Page, StoreError> {
     let now = seat.store.now().await?;
     let parked = seat.store.parked_groups().await?;
+    let (n_audits, open) = (
+        seat.store.audit_counts().await?,
+        seat.store.audit_lines(AuditQuery::Open).await?,
+    );
     let groups = seat.store.rejected_groups().await?;
     let samples = seat.store.rejected_lines(None).await?;
     let series = seat.store.farm_series(Window::Day).await?;
     Ok(Page::new("Trouble", Tab::Trouble, now)
-        .still(parts::head(&html! {}, "Trouble", &html! { span.soft { "parked jobs and refused boards" } }, &html! {}))
+        .still(parts::head(&html! {}, "Trouble", &html! { span.soft { "parked jobs, disputed claims and refused boards" } }, &html! {}))
         .live("parked", parts::card("Parked jobs, by what they failed with", &html! {}, &parked_table(&parked, visitor, now)))
         .live("trend", html! { div.grid.halves { (chart("Parked jobs", &series, |p| p.n_parked)) (chart("Failed and expired attempts", &series, |p| p.n_failures)) } })
+        .live("audits", audits::card(&n_audits, &open, now))
         .live("groups", parts::card("Refused boards, by reason and worker", &html! { span.small.soft { "of the last 5,000" } }, &groups_table(&groups, now)))
         .live("samples", refused(&samples, now)))
 }
