@@ -6,6 +6,8 @@ use board::cluster::{Explorer, Found};
 use board::{Canonical, StateLimit};
 use proto::v1::{AcquireResponse, FoundBoard, HeartbeatResponse, LeaseAction, SubmitBoardsResponse};
 
+use tonic::{Code, Status};
+
 use crate::call::{Answer, Call, Letter};
 use crate::check::Seen;
 use crate::lies::must_fail;
@@ -14,8 +16,8 @@ use crate::worker::is_accepted;
 /// A sentence that says what was broken.
 pub(crate) type Broken = String;
 
-/// All that was promised since the simulation began.
-#[derive(Debug, Default)]
+/// All that was promised since the simulation began. What was promised since a backup is not, once that is put back.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Book {
     /// The session of each incarnation.
     sessions: BTreeMap<String, String>,
@@ -31,6 +33,8 @@ pub(crate) struct Book {
     pub(crate) claimed: BTreeMap<i64, (i64, Vec<u8>)>,
     /// Somebody counted a census falsely, so that its totals mean nothing.
     pub(crate) is_census_spoiled: bool,
+    /// Coordinators that were not told of a backup, and may each refuse one batch over what they remembered.
+    pub(crate) n_unaware: usize,
     /// The database at the last look.
     pub(crate) seen: Seen,
 }
@@ -39,6 +43,9 @@ impl Book {
     /// Takes down a call that was carried out, and says what is wrong with its answer.
     pub(crate) fn note(&mut self, letter: &Letter, answer: &Answer, truth: &mut Truth) -> Result<(), Broken> {
         if let Answer::Refused(status) = answer {
+            if self.is_due_to_a_restore(letter, status) {
+                return Ok(());
+            }
             return match letter.lie {
                 None => Err(format!(
                     "an honest call was refused: {status:?} to {:?}",
@@ -100,6 +107,21 @@ impl Book {
                 "a lease was released by another than its holder",
             ),
             _ => Ok(()),
+        }
+    }
+
+    /// A session that the database has forgotten, or a batch that was judged by what a coordinator remembers of before.
+    fn is_due_to_a_restore(&mut self, letter: &Letter, status: &Status) -> bool {
+        match status.code() {
+            Code::Unauthenticated => letter
+                .call
+                .session()
+                .is_some_and(|session| !self.sessions.values().any(|known| known == session)),
+            Code::Unavailable if matches!(letter.call, Call::Submit(_)) && self.n_unaware > 0 => {
+                self.n_unaware -= 1;
+                true
+            }
+            _ => false,
         }
     }
 

@@ -57,6 +57,19 @@ pub(crate) struct Reply {
 }
 
 impl Call {
+    /// Who calls; `None`: it is to be told.
+    pub(crate) fn session(&self) -> Option<&str> {
+        match self {
+            Call::Hello(_) => None,
+            Call::Acquire(wire) => Some(&wire.session),
+            Call::Beat(wire) => Some(&wire.session),
+            Call::Submit(wire) => Some(&wire.session),
+            Call::Complete(wire) => Some(&wire.session),
+            Call::Release(wire) => Some(&wire.session),
+            Call::Goodbye(wire) => Some(&wire.session),
+        }
+    }
+
     pub(crate) async fn carry_out(self, farm: &FarmService) -> Answer {
         match self {
             Call::Hello(wire) => answer(farm.hello(Request::new(wire)).await, Answer::Hello),

@@ -10,7 +10,7 @@ use crate::ops::N_HONEST;
 use crate::worker::name;
 
 /// The database as it was at the last look.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) jobs: BTreeMap<i64, Job>,
     /// Their states.
@@ -57,6 +57,7 @@ struct Sums {
     unreadable: i64,
 }
 
+/// (At a restore tokens jump to a number of milliseconds.)
 const SUMS: &str = "
     SELECT (SELECT count(*) FROM boards) AS boards,
         (SELECT coalesce(sum(n_boards), 0)::bigint FROM board_counts) AS counted,
@@ -66,8 +67,11 @@ const SUMS: &str = "
                 AND a.worker_id = jobs.worker_id AND a.outcome = 'running')) AS leased_without_attempt,
         (SELECT count(*) FROM job_attempts a JOIN jobs ON jobs.id = a.job_id WHERE a.outcome = 'running'
             AND (jobs.state <> 'leased' OR jobs.token <> a.token)) AS running_without_lease,
-        (SELECT count(*) FROM (SELECT jobs.id FROM jobs LEFT JOIN job_attempts a ON a.job_id = jobs.id
-            GROUP BY jobs.id HAVING coalesce(max(a.token), 0) <> jobs.token OR count(a.token) <> jobs.token) x) AS gaps_in_tokens,
+        (SELECT count(*) FROM (
+            SELECT token - lag(token, 1, 0::bigint) OVER (PARTITION BY id ORDER BY token) AS step FROM (
+                SELECT id, token FROM jobs WHERE token > 0 UNION SELECT job_id, token FROM job_attempts) t) x
+            WHERE step > 1 AND step < 1000000000)
+            + (SELECT count(*) FROM job_attempts a JOIN jobs ON jobs.id = a.job_id WHERE a.token > jobs.token) AS gaps_in_tokens,
         (SELECT count(*) FROM (SELECT job_id FROM job_attempts WHERE outcome = 'done'
             GROUP BY job_id HAVING count(*) > 1) x) AS done_twice,
         (SELECT count(*) FROM jobs WHERE state = 'done' AND NOT EXISTS (

@@ -73,10 +73,12 @@ impl Ground {
     }
 
     /// Empties the database. (TRUNCATE would write a hundred files.)
-    pub(crate) async fn clear(&self) {
+    pub(crate) async fn clear(&mut self) {
         for statement in CLEAR {
             sqlx::query(statement).execute(&self.pool).await.unwrap();
         }
+        // It is another farm's database now.
+        self.store = Store::from_pool(self.pool.clone());
     }
 }
 

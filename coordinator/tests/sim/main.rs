@@ -9,6 +9,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+mod backup;
 mod book;
 mod call;
 mod check;

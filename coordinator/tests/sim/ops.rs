@@ -43,6 +43,9 @@ pub(crate) enum Op {
     Rise(u8),
     /// So many seconds pass on the database's clock; negative: it is set back.
     Jump(i8),
+    /// The database is copied; and the copy, or none yet, is put in its place under coordinators that go on.
+    Backup,
+    Restore,
     /// A coordinator looks for what nobody reports.
     Reap(u8),
     /// All workers make their next call at once, on all coordinators, while each of these reaps; some calls are torn off
@@ -156,7 +159,7 @@ const LIES: [Lie; 18] = [
 ];
 
 /// The operations of a seed. A seed divisible by 5 has storms, whose outcome the database's locks decide: the same seed
-/// may then take another way.
+/// may then take another way. In one divisible by 7 a backup is made and put back.
 pub(crate) fn drawn(seed: u64) -> Vec<Op> {
     let mut draws = Stream::new("simulation", seed, 0);
     let n_ops = 20 + draws.index(35);
@@ -166,6 +169,13 @@ pub(crate) fn drawn(seed: u64) -> Vec<Op> {
     }
     let is_stormy = seed.is_multiple_of(5);
     while ops.len() < n_ops {
+        if seed.is_multiple_of(7) && draws.chance(1, 10) {
+            ops.push(if draws.chance(1, 2) {
+                Op::Backup
+            } else {
+                Op::Restore
+            });
+        }
         ops.push(if is_stormy && draws.chance(1, 4) {
             Op::Storm(small(&mut draws, 40))
         } else {

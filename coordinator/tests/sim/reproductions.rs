@@ -1,6 +1,6 @@
 //! Failures that the simulation found, each the shortest list of operations that showed it.
 
-use crate::ops::Act::{Complete, Next};
+use crate::ops::Act::{Complete, Next, Work};
 use crate::ops::Fate::{AnswerLost, RequestLate, Twice, Well};
 use crate::ops::Lie;
 use crate::ops::Op::{self, Do, Hunt};
@@ -67,6 +67,25 @@ pub(crate) const ALL: &[(&str, &[Op])] = &[
             Do(3, Complete, Well),
             Do(3, Next, Well),
             Op::Lie(3, Lie::Rewrite, Well),
+        ],
+    ),
+    (
+        "a backup that was put back twice gave out the same numbers twice, and an honest worker was taken for a thief",
+        &[
+            Hunt(Scatter(3)),
+            Op::Backup,
+            Op::Restore,
+            Do(0, Next, Well),
+            Do(0, Next, Well),
+            Do(0, Work, Well),
+            Op::Restore,
+            Do(1, Next, Well),
+            Do(1, Next, Well),
+            Do(0, Next, Well),
+            Do(0, Next, Well),
+            Do(0, Next, Well),
+            Do(0, Next, Well),
+            Do(0, Next, Well),
         ],
     ),
 ];

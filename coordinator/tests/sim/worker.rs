@@ -15,6 +15,7 @@ use proto::v1::{
     AcquireRequest, CompleteJobRequest, Directive, GoodbyeRequest, HeartbeatRequest, HelloRequest,
     LeaseAction, LeaseBeat, LeaseOutcome, ReleaseJobRequest, ReleaseReason, SubmitBoardsRequest,
 };
+use tonic::Code;
 use uuid::Uuid;
 
 use crate::call::{Answer, Call, Letter};
@@ -357,6 +358,19 @@ impl Worker {
             return;
         };
         match (&letter.call, answer) {
+            (call, Answer::Refused(status)) if status.code() == Code::Unauthenticated => {
+                let forgotten = call.session();
+                if process.session.as_deref() == forgotten {
+                    process.session = None;
+                } else if let Some(session) = &process.session {
+                    // Found under a session that nobody knows any more: it goes under the present one.
+                    for spooled in &mut self.disk {
+                        if Some(spooled.session.as_str()) == forgotten {
+                            spooled.session.clone_from(session);
+                        }
+                    }
+                }
+            }
             (Call::Hello(_), Answer::Hello(welcome)) => process.session = Some(welcome.session),
             (Call::Acquire(wish), Answer::Acquire(granted)) => {
                 if process.wish.as_ref() == Some(&wish.request_id) {

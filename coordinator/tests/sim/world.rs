@@ -9,16 +9,17 @@ use board::StateLimit;
 use board::cluster::Explorer;
 use coordinator::config::Config;
 use coordinator::grpc::farm::FarmService;
+use coordinator::jobs::waiting::Waiting;
 use coordinator::reaper::reap;
 use coordinator::store::{BatchOrigin, BatchToStore, BoardRow, WorkerAction};
 use coordinator::{Shared, Store};
 use futures_util::future::join_all;
 use proto::convert::{Budget, Directive, NewHunt};
 use proto::ids::{BatchId, HuntId, JobId};
-use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::backup::{Numbers, back_up, put_back};
 use crate::book::{Book, Broken, ensure};
 use crate::call::{Answer, Call, Letter, Reply};
 use crate::ground::{Ground, LEASE, config};
@@ -46,6 +47,8 @@ pub(crate) struct World<'a> {
     answers: Vec<Reply>,
     wishes: Vec<(HuntId, NewHunt)>,
     pub(crate) book: Book,
+    /// What was promised when the backup was made, how many hunts were asked for by then, and where numbers were.
+    backup: Option<(Book, usize, Numbers)>,
     n_calls: usize,
     /// The present operation reached the database.
     is_touched: bool,
@@ -75,6 +78,7 @@ impl<'a> World<'a> {
             answers: Vec::new(),
             wishes: Vec::new(),
             book: Book::default(),
+            backup: None,
             n_calls: 0,
             is_touched: false,
             ground,
@@ -148,6 +152,22 @@ impl<'a> World<'a> {
                 if self.sites[which].is_up {
                     self.is_touched = true;
                     return self.reap(which).await;
+                }
+            }
+            Op::Backup => {
+                // What is not looked at yet is looked at before it is believed again.
+                self.look().await?;
+                let numbers = back_up(&self.ground.pool).await;
+                self.backup = Some((self.book.clone(), self.wishes.len(), numbers));
+            }
+            Op::Restore => {
+                if let Some((book, n_wishes, numbers)) = &self.backup {
+                    put_back(&self.ground.pool, numbers).await;
+                    self.ground.store.begin_after_restore().await.unwrap();
+                    self.book = book.clone();
+                    self.book.n_unaware = N_COORDINATORS;
+                    self.wishes.truncate(*n_wishes);
+                    self.is_touched = true;
                 }
             }
             Op::Storm(n_waits) => {
@@ -285,7 +305,7 @@ impl<'a> World<'a> {
     }
 
     async fn reap(&self, which: usize) -> Result<(), Broken> {
-        reap(&self.ground.store, &self.sites[which].config, &Notify::new())
+        reap(&self.ground.store, &self.sites[which].config, &Waiting::default())
             .await
             .map_err(|error| format!("reaping failed: {error}"))
     }
