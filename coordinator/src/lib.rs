@@ -34,7 +34,7 @@ use proto::v1::farm_server::FarmServer;
 use proto::v1::operator_server::OperatorServer;
 use thiserror::Error;
 use tokio::net::TcpListener;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 use tokio_util::sync::CancellationToken;
@@ -49,6 +49,7 @@ use doors::{Arrivals, Certificates, GuardLayer, PeerAddr, Porter, TlsError};
 use fitness::Gate;
 use grpc::farm::FarmService;
 use grpc::operator::OperatorService;
+use jobs::waiting::Waiting;
 use store::{CreateHuntError, HuntRecord, StoreError};
 
 /// How long calls in progress may take after the shutdown has begun.
@@ -72,8 +73,8 @@ pub struct Shared {
     pub(crate) porter: Arc<Porter>,
     /// One permit a batch that may be on its way to the database.
     pub(crate) submitting: Semaphore,
-    /// Told when there may be work for calls that wait for some.
-    pub(crate) work: Notify,
+    /// Calls that wait for work.
+    pub(crate) work: Waiting,
     pub(crate) shutdown: CancellationToken,
 }
 
@@ -88,7 +89,7 @@ impl Shared {
             store,
             prover,
             config,
-            work: Notify::new(),
+            work: Waiting::default(),
             shutdown,
         }
     }
@@ -192,6 +193,10 @@ impl Coordinator {
         }));
         tasks.push(tokio::spawn(suspects::run(Arc::clone(&shared))));
         tasks.push(tokio::spawn(jobs::word::listen(Arc::clone(&shared))));
+        let holding = Arc::clone(&shared);
+        tasks.push(tokio::spawn(async move {
+            holding.work.hold_rounds(&holding.shutdown).await;
+        }));
         tasks.push(tokio::spawn(web::keep_samples(
             shared.store.clone(),
             shared.shutdown.clone(),
@@ -258,7 +263,7 @@ impl Coordinator {
             .store
             .create_hunt(wish, grpc::operator::drawn_seed())
             .await?;
-        self.shared.work.notify_waiters();
+        self.shared.work.tell();
         Ok(hunt)
     }
 
@@ -268,7 +273,7 @@ impl Coordinator {
     /// [`CreateHuntError`].
     pub async fn create_campaign(&self, wish: &NewCampaign) -> Result<HuntRecord, CreateHuntError> {
         let hunt = jobs::campaign::create(&self.shared.store, wish).await?;
-        self.shared.work.notify_waiters();
+        self.shared.work.tell();
         Ok(hunt)
     }
 

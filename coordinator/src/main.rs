@@ -5,6 +5,8 @@
 
 mod settings;
 
+use std::process::ExitCode;
+
 use anyhow::Context;
 use clap::Parser;
 use coordinator::{Coordinator, Store, telemetry};
@@ -14,9 +16,23 @@ use tracing::{info, warn};
 
 use settings::Arguments;
 
-#[tokio::main]
-async fn main() -> anyhow::Result<()> {
+fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let served = runtime
+        .context("starting the async runtime")
+        .and_then(|runtime| runtime.block_on(serve(arguments)));
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // One line: what is missing, and how to get it.
+            eprintln!("parforce-coordinator: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve(arguments: Arguments) -> anyhow::Result<()> {
     let resolved = arguments.resolve()?;
     telemetry::start(resolved.log.as_deref())?;
     let store = Store::connect(&resolved.database_url, resolved.database_connections).await?;

@@ -41,10 +41,8 @@ struct Inner {
 /// What a batch is judged against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// The lot that the hunt is for, in squares.
-    pub lot: (u8, u8),
-    /// The exit row that the hunt is for.
-    pub exit_row: u8,
+    /// The lot in squares and the exit row that the hunt is for; `None`: any.
+    pub space: Option<((u8, u8), u8)>,
     /// The largest par known for them; `None`: none is.
     pub best_par: Option<Par>,
 }
@@ -185,13 +183,14 @@ impl Inner {
         })?;
         let board = canonical.board();
         let (width, height) = (board.lot().width(), board.lot().height());
-        if (width, height) != case.lot || board.exit_row() != case.exit_row {
+        if let Some((lot, exit_row)) = case.space
+            && ((width, height), board.exit_row()) != (lot, exit_row)
+        {
             let detail = format!(
-                "a {width}x{height} board with exit row {}, expected {}x{} with exit row {}",
+                "a {width}x{height} board with exit row {}, expected {}x{} with exit row {exit_row}",
                 board.exit_row(),
-                case.lot.0,
-                case.lot.1,
-                case.exit_row
+                lot.0,
+                lot.1,
             );
             return Err(refuse(RejectCode::OutsideJob, detail));
         }

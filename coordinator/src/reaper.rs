@@ -4,20 +4,20 @@
 
 use std::time::Duration;
 
-use tokio::sync::Notify;
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 
 use crate::config::{Config, STALL_GRACE_BEATS};
 use crate::jobs::census;
+use crate::jobs::waiting::Waiting;
 use crate::store::{EventKind, EventToWrite, Lead, Store, StoreError};
 
 /// A worker that holds nothing is given up after so many lease times of silence.
 const SILENT_LEASES: u32 = 5;
 
 /// Reaps until the shutdown.
-pub async fn run(store: Store, config: Config, work: &Notify, shutdown: CancellationToken) {
+pub async fn run(store: Store, config: Config, work: &Waiting, shutdown: CancellationToken) {
     let mut ticks = interval(config.reap_interval.max(Duration::from_millis(10)));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut is_beyond_told = false;
@@ -58,7 +58,7 @@ pub async fn run(store: Store, config: Config, work: &Notify, shutdown: Cancella
 ///
 /// # Errors
 /// [`StoreError`]; what was done before it stays done.
-pub async fn reap(store: &Store, config: &Config, work: &Notify) -> Result<(), StoreError> {
+pub async fn reap(store: &Store, config: &Config, work: &Waiting) -> Result<(), StoreError> {
     let revoke_beats = config.stall_beats.saturating_add(STALL_GRACE_BEATS);
     let expired = store.expire_and_revoke(config.max_failures, revoke_beats).await?;
     for lease in &expired {
@@ -72,7 +72,7 @@ pub async fn reap(store: &Store, config: &Config, work: &Notify) -> Result<(), S
         );
     }
     if !expired.is_empty() {
-        work.notify_waiters();
+        work.tell();
     }
     for range in store.ranges_to_split().await? {
         if census::split(store, range, &config.sizing).await? {
@@ -80,7 +80,7 @@ pub async fn reap(store: &Store, config: &Config, work: &Notify) -> Result<(), S
                 job.id = range.job.get(),
                 "a range that failed twice was cut in two"
             );
-            work.notify_waiters();
+            work.tell();
         }
     }
     for (hunt, reason) in store.end_spent_hunts().await? {

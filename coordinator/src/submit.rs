@@ -5,18 +5,23 @@ use std::collections::HashSet;
 use board::Par;
 use board::tally::hash_board;
 use proto::convert::{Ack, Batch, Rejection, StatedBoard};
+use proto::ids::BatchId;
 use thiserror::Error;
+use tracing::warn;
+use uuid::Uuid;
 
 use crate::jams;
 use crate::prove::{Busy, Case, Prover, Refusal};
-use crate::store::{BatchOrigin, BatchToStore, BoardRow, LeaseOrigin, RejectionToStore, Store, StoreError};
+use crate::store::{
+    BatchOrigin, BatchToStore, BoardRow, LeaseOrigin, RejectionToStore, Store, StoreError, Stored,
+};
 
 /// Why a batch was not stored.
 #[derive(Debug, Error)]
 pub enum SubmitError {
-    /// The worker never held the lease that it names.
-    #[error("no lease {token} of job {job} was ever granted to this session")]
-    NoSuchLease {
+    /// The lease is another worker's, or nobody that we know sends this.
+    #[error("no lease {token} of job {job} was ever granted to this worker, but to another")]
+    NotItsLease {
         /// The job named.
         job: i64,
         /// The token named.
@@ -38,7 +43,8 @@ pub enum SubmitError {
     Store(#[from] StoreError),
 }
 
-/// Stores what is new and true in a batch. The lease may have been lost since: boards are facts.
+/// Stores what is new and true in a batch. The lease may have been lost since, or forgotten by a database that was set back
+/// to a backup: boards are facts.
 ///
 /// # Errors
 /// [`SubmitError`]; then nothing was stored.
@@ -46,20 +52,36 @@ pub async fn submit(
     store: &Store,
     prover: &Prover,
     max_strikes: u32,
-    batch: Batch,
+    mut batch: Batch,
 ) -> Result<Ack, SubmitError> {
-    let Some(lease) = store.lease_origin(batch.session, batch.job, batch.token).await? else {
-        return Err(SubmitError::NoSuchLease {
+    let lease = store.lease_origin(batch.session, batch.job, batch.token).await?;
+    if lease.is_none() && !is_stray(store, &batch).await? {
+        return Err(SubmitError::NotItsLease {
             job: batch.job.get(),
             token: batch.token.get(),
         });
-    };
-    if let Some(ack) = store.stored_ack(batch.id).await? {
+    }
+    let board_sum = sum_of(&batch.boards);
+    let mut stored = store.stored(batch.id, Some(board_sum)).await?;
+    if stored == Stored::OtherBoards {
+        // Answered as what is stored, these boards would be lost. They go under an id that is theirs alone.
+        warn!(batch.id = %batch.id, "a batch came under the id of another; it is stored under its own");
+        batch.id = own_id(batch.id, board_sum);
+        stored = store.stored(batch.id, Some(board_sum)).await?;
+    }
+    if let Stored::Same(ack) = stored {
         return Ok(ack);
     }
     let wrong_kind = |what| SubmitError::WrongKind {
         job: batch.job.get(),
         what,
+    };
+    let Some(lease) = lease else {
+        if !batch.jams.is_empty() {
+            // A level of a campaign is generated again, to the byte.
+            return Err(wrong_kind("jams"));
+        }
+        return submit_stray(store, prover, max_strikes, batch, board_sum).await;
     };
     if lease.is_siren {
         let job = store.job(batch.job).await?;
@@ -74,35 +96,80 @@ pub async fn submit(
     if !batch.jams.is_empty() {
         return Err(wrong_kind("jams"));
     }
-    let board_sum = batch.boards.iter().fold(0_u128, |sum, stated| {
-        let par = Par::new(u16::try_from(stated.par).unwrap_or(0));
-        sum.wrapping_add(hash_board(par, &stated.canonical))
-    });
+    let memory = store.memory();
     let sorted = Sorted::of(store, batch.boards).await?;
     let case = Case {
-        lot: lease.lot,
-        exit_row: lease.exit_row,
+        space: Some((lease.lot, lease.exit_row)),
         best_par: best_par(store, prover, &lease).await?,
     };
+    let judged = judge(prover, sorted, case).await?;
+    let to_store = judged.to_store(batch.id, BatchOrigin::Lease(lease), board_sum, max_strikes);
+    Ok(store.store_judged(&to_store, memory).await?)
+}
+
+/// Whether the database knows the worker, and the lease as nobody's.
+async fn is_stray(store: &Store, batch: &Batch) -> Result<bool, StoreError> {
+    Ok(store.worker(batch.session).await?.is_some()
+        && !store
+            .is_anothers_lease(batch.session, batch.job, batch.token)
+            .await?)
+}
+
+/// A batch under a lease that was never granted here. Its boards are proved, every one, and stored as an import's are.
+async fn submit_stray(
+    store: &Store,
+    prover: &Prover,
+    max_strikes: u32,
+    batch: Batch,
+    board_sum: u128,
+) -> Result<Ack, SubmitError> {
+    let worker = store.worker(batch.session).await?;
+    let worker = worker.map(|standing| standing.name).unwrap_or_default();
+    let source = format!(
+        "worker {worker}, lease {} of job {}, which is not known here",
+        batch.token, batch.job
+    );
+    let memory = store.memory();
+    let sorted = Sorted::of(store, batch.boards).await?;
+    let case = Case {
+        space: None,
+        best_par: None,
+    };
+    let judged = judge(prover, sorted, case).await?;
+    let strike = judged.strike.clone();
+    let to_store = judged.to_store(batch.id, BatchOrigin::Import(source), board_sum, max_strikes);
+    let ack = store.store_judged(&to_store, memory).await?;
+    if let Some(reason) = strike {
+        store.strike_session(batch.session, &reason, max_strikes).await?;
+    }
+    Ok(ack)
+}
+
+/// An id for a batch whose own is taken, always the same.
+fn own_id(id: BatchId, board_sum: u128) -> BatchId {
+    BatchId::new(Uuid::from_u128(id.get().as_u128() ^ board_sum))
+}
+
+fn sum_of(boards: &[StatedBoard]) -> u128 {
+    boards.iter().fold(0_u128, |sum, stated| {
+        let par = Par::new(u16::try_from(stated.par).unwrap_or(0));
+        sum.wrapping_add(hash_board(par, &stated.canonical))
+    })
+}
+
+async fn judge(prover: &Prover, sorted: Sorted, case: Case) -> Result<Judged, SubmitError> {
     let (unknown, verdicts) = prover.judge(sorted.unknown, case).await?;
     let n_believed = unknown.iter().zip(&verdicts);
     let n_believed =
         n_believed.filter(|(stated, verdict)| verdict.is_ok() && !prover.is_proved(stated, case));
     let n_believed = u32::try_from(n_believed.count()).expect("a batch has at most 10,000 boards");
     let judged = Judged::of(&sorted.indices, unknown, verdicts);
-    let to_store = BatchToStore {
-        id: batch.id,
-        origin: BatchOrigin::Lease(lease),
-        best_par: judged.rows.last().map(|row| row.found.par).max(sorted.best_known),
-        boards: judged.rows,
-        n_known: sorted.n_known + judged.n_repeated,
-        rejections: judged.rejections,
+    Ok(Judged {
+        n_known: sorted.n_known + judged.n_known,
+        best_known: sorted.best_known,
         n_believed,
-        board_sum: Some(board_sum),
-        strike: judged.strike,
-        max_strikes,
-    };
-    Ok(store.store_batch(&to_store).await?)
+        ..judged
+    })
 }
 
 async fn best_par(store: &Store, prover: &Prover, lease: &LeaseOrigin) -> Result<Option<Par>, StoreError> {
@@ -167,8 +234,10 @@ impl Sorted {
 struct Judged {
     /// Sorted by key, distinct.
     rows: Vec<BoardRow>,
-    /// Boards that stood in the batch twice, with another size or minimality.
-    n_repeated: u32,
+    /// Boards that are stored, or stood in the batch before.
+    n_known: u32,
+    best_known: Option<Par>,
+    n_believed: u32,
     rejections: Vec<RejectionToStore>,
     strike: Option<String>,
 }
@@ -177,7 +246,9 @@ impl Judged {
     fn of(indices: &[u32], boards: Vec<StatedBoard>, verdicts: Vec<Result<BoardRow, Refusal>>) -> Judged {
         let mut judged = Judged {
             rows: Vec::with_capacity(boards.len()),
-            n_repeated: 0,
+            n_known: 0,
+            best_known: None,
+            n_believed: 0,
             rejections: Vec::new(),
             strike: None,
         };
@@ -205,10 +276,25 @@ impl Judged {
         // Two statements of one board that differ in its size can only both be here if neither was proved.
         judged.rows.dedup_by(|a, b| {
             let is_repeated = key(a) == key(b);
-            judged.n_repeated += u32::from(is_repeated);
+            judged.n_known += u32::from(is_repeated);
             is_repeated
         });
         judged
+    }
+
+    fn to_store(self, id: BatchId, origin: BatchOrigin, board_sum: u128, max_strikes: u32) -> BatchToStore {
+        BatchToStore {
+            id,
+            origin,
+            best_par: self.rows.last().map(|row| row.found.par).max(self.best_known),
+            boards: self.rows,
+            n_known: self.n_known,
+            rejections: self.rejections,
+            n_believed: self.n_believed,
+            board_sum: Some(board_sum),
+            strike: self.strike,
+            max_strikes,
+        }
     }
 }
 

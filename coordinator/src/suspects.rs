@@ -96,8 +96,10 @@ async fn prove_all_of(store: &Store, prover: &Prover, worker_id: i64) -> Result<
 async fn refusal(prover: &Prover, believed: &BelievedBoard) -> Option<Refusal> {
     let stated = StatedBoard::from(&believed.row.found);
     let case = Case {
-        lot: (believed.row.lot.width(), believed.row.lot.height()),
-        exit_row: believed.row.exit_row,
+        space: Some((
+            (believed.row.lot.width(), believed.row.lot.height()),
+            believed.row.exit_row,
+        )),
         // Whatever is known, this board is proved.
         best_par: None,
     };

@@ -27,6 +27,7 @@ pub(crate) mod jobs;
 pub(crate) mod pack;
 pub(crate) mod records;
 pub(crate) mod replay;
+pub(crate) mod restored;
 pub(crate) mod show;
 pub(crate) mod signals;
 pub(crate) mod siren;

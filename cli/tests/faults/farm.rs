@@ -166,6 +166,31 @@ impl Farm {
         database.child.wait().unwrap();
     }
 
+    /// Copies the database's files, which nobody writes just now.
+    pub(crate) fn back_up(&self) {
+        copy(&self.temp.path("data/postgres"), &self.temp.path("backup"));
+    }
+
+    /// Puts the copy in the place of the files.
+    pub(crate) fn put_back(&self) {
+        let cluster = self.temp.path("data/postgres");
+        fs::remove_dir_all(&cluster).unwrap();
+        copy(&self.temp.path("backup"), &cluster);
+        let told = run(&["restored", "--data", &self.temp.text("data")]);
+        assert!(told.status.success(), "{}", err(&told));
+    }
+
+    /// The ids of all batches that are stored.
+    pub(crate) fn batches(&self) -> BTreeSet<String> {
+        let rows = self.ask("SELECT batch FROM batches").unwrap();
+        rows.into_iter().collect()
+    }
+
+    /// Batches that the workers were told are stored.
+    pub(crate) fn acknowledged(&self) -> BTreeSet<String> {
+        self.acknowledged.lock().unwrap().clone()
+    }
+
     pub(crate) fn signal_worker(&self, which: usize, signal: Signal) {
         signal_to(self.workers[which].as_ref().unwrap().id(), signal);
     }
@@ -225,13 +250,7 @@ impl Farm {
 
     /// Batches that a worker was told are stored, and that are not there.
     pub(crate) fn n_acknowledged_and_missing(&self) -> usize {
-        let acknowledged = self.acknowledged.lock().unwrap().clone();
-        let stored: BTreeSet<String> = self
-            .ask("SELECT batch FROM batches")
-            .unwrap()
-            .into_iter()
-            .collect();
-        acknowledged.difference(&stored).count()
+        self.acknowledged().difference(&self.batches()).count()
     }
 
     pub(crate) fn n_acknowledged(&self) -> usize {
@@ -291,6 +310,12 @@ impl Drop for Farm {
         }
         self.signal_database(Signal::SIGCONT);
     }
+}
+
+/// Copies a folder with owners and modes.
+fn copy(from: &Path, to: &Path) {
+    let copied = Command::new("cp").arg("-a").args([from, to]).status().unwrap();
+    assert!(copied.success(), "cannot copy {}", from.display());
 }
 
 fn end(child: Option<Child>) {

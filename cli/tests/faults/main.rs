@@ -140,6 +140,40 @@ fn no_fault_loses_or_doubles_what_was_stored() {
     assert_boards_prove(&farm.boards());
 }
 
+/// Workers and coordinators go on while the database under them becomes one of before.
+#[test]
+fn a_backup_put_back_under_a_running_farm_loses_nothing_that_is_promised_after() {
+    let mut farm = Farm::start();
+    wait_until("boards are stored", || last_batch(&farm) > 3);
+    farm.stop_database();
+    farm.back_up();
+    farm.start_database();
+    let before = last_batch(&farm);
+    wait_until("more boards are stored", || last_batch(&farm) > before + 5);
+    // Nobody is told anything any more; what was told by now is lost with the database, by the nature of a backup.
+    farm.signal_coordinators(Signal::SIGSTOP);
+    let told = farm.batches();
+    farm.kill_database();
+    farm.put_back();
+    farm.start_database();
+    farm.signal_coordinators(Signal::SIGCONT);
+    until_boards_are_stored(&farm);
+    let later = last_batch(&farm) + 5;
+    wait_until("boards are found again", || last_batch(&farm) > later);
+    farm.drain();
+    let promised: BTreeSet<String> = farm.acknowledged().difference(&told).cloned().collect();
+    assert!(promised.len() > 3, "{promised:?}");
+    assert_eq!(promised.difference(&farm.batches()).count(), 0);
+    assert_eq!(n_twice(&farm), 0);
+    assert_eq!(
+        farm.number("SELECT 1 + coalesce(max(strikes), 0) FROM workers"),
+        1,
+        "honest workers were struck for leases that the database forgot"
+    );
+    assert_everything_is_handed_in(&farm);
+    assert_boards_prove(&farm.boards());
+}
+
 fn row(fault: &'static str) -> Row {
     Row {
         fault,

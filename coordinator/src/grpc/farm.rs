@@ -134,7 +134,7 @@ impl FarmService {
                 .store
                 .refuse_claim(claim, &fault, max_failures, max_strikes)
                 .await?;
-            shared.work.notify_waiters();
+            shared.work.tell();
             return Ok(LeaseOutcome::Lost);
         }
         let limits = (shared.config.max_failures, shared.config.max_strikes);
@@ -147,7 +147,7 @@ impl FarmService {
             None => shared.store.complete(claim).await?,
         };
         if outcome == LeaseOutcome::Lost {
-            shared.work.notify_waiters();
+            shared.work.tell();
             self.strike_thief(claim.session, claim.job, claim.token).await?;
             return Ok(outcome);
         }
@@ -182,7 +182,7 @@ impl FarmService {
         let n_released = self.shared.store.release_all(session).await?;
         self.shared.store.leave(session).await?;
         if n_released > 0 {
-            self.shared.work.notify_waiters();
+            self.shared.work.tell();
         }
         if !standing.is_gone {
             info!(worker = standing.name, n_released, "worker left");
@@ -278,8 +278,7 @@ impl Farm for FarmService {
             .beat_watched(&beat, config.lease_ttl, config.stall_beats)
             .await
             .map_err(CallError::from)?;
-        // Read after the beat: what it says about the worker is at least as new as the orders.
-        let standing = self.standing(beat.session).await?;
+        let standing = outcome.standing.ok_or(CallError::NoSession)?;
         for order in &outcome.orders {
             if order.action == LeaseAction::Lost {
                 self.strike_thief(beat.session, order.job, order.token).await?;
@@ -308,9 +307,9 @@ impl Farm for FarmService {
         match submit(&shared.store, &shared.prover, shared.config.max_strikes, batch).await {
             Ok(ack) => Ok(Response::new(ack.into())),
             Err(error) => {
-                // Of "no such lease" and "no such session" the worker must hear the second, to say hello again.
+                // Of "not its lease" and "no such session" the worker must hear the second, to say hello again.
                 self.standing(session).await?;
-                if matches!(error, SubmitError::NoSuchLease { .. }) {
+                if matches!(error, SubmitError::NotItsLease { .. }) {
                     self.strike_thief(session, job, token).await?;
                 }
                 Err(CallError::from(error).into())
@@ -346,7 +345,7 @@ impl Farm for FarmService {
             self.strike_thief(release.session, release.job, release.token)
                 .await?;
         }
-        shared.work.notify_waiters();
+        shared.work.tell();
         Ok(Response::new(v1::ReleaseJobResponse {
             outcome: outcome.to_wire(),
         }))

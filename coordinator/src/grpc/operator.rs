@@ -67,7 +67,7 @@ impl OperatorService {
                 CallError::Conflict(format!("hunt {id} is in {state} and cannot be {wanted}")).into(),
             );
         }
-        self.shared.work.notify_waiters();
+        self.shared.work.tell();
         Ok(Response::new(hunt))
     }
 }
@@ -85,7 +85,7 @@ impl Operator for OperatorService {
             Wish::Campaign(wish) => campaign::create(store, &wish).await,
         }
         .map_err(CallError::from)?;
-        self.shared.work.notify_waiters();
+        self.shared.work.tell();
         Ok(Response::new(hunt_to_wire(hunt)))
     }
 

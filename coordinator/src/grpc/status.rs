@@ -74,7 +74,7 @@ impl From<CallError> for Status {
             | CallError::CreateHunt(CreateHuntError::Engine { .. }) => {
                 Status::failed_precondition(error.to_string())
             }
-            CallError::Impostor | CallError::Submit(SubmitError::NoSuchLease { .. }) => {
+            CallError::Impostor | CallError::Submit(SubmitError::NotItsLease { .. }) => {
                 Status::permission_denied(error.to_string())
             }
             CallError::Full { .. } | CallError::Busy(_) | CallError::Submit(SubmitError::Busy(_)) => {

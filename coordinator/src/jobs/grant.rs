@@ -1,18 +1,12 @@
 //! Answers who asks for jobs: with leases at once, or when there is work, or with none when the wait is over.
 
-use std::time::Duration;
-
 use proto::convert::{Acquire, Lease};
-use tokio::sync::Notify;
-use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
 use crate::jobs::plan::top_up;
+use crate::jobs::waiting::Waiting;
 use crate::store::{Store, StoreError};
-
-/// How often a waiting call looks again by itself: word of new work may not have come (`jobs::word`).
-const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Grants leases, planning jobs for them if none wait. Empty: there was nothing to do, or the same request was answered
 /// before with leases that have ended since.
@@ -22,33 +16,34 @@ const POLL_INTERVAL: Duration = Duration::from_secs(5);
 pub async fn acquire(
     store: &Store,
     config: &Config,
-    work: &Notify,
+    waiting: &Waiting,
     shutdown: &CancellationToken,
     wish: &Acquire,
 ) -> Result<Vec<Lease>, StoreError> {
-    let give_up_at = Instant::now() + wish.wait;
-    loop {
-        // Listening starts before the look, so that work that appears in between is not slept through.
-        let appeared = work.notified();
-        match store.grant(wish, config.lease_ttl).await? {
-            None => return Ok(Vec::new()),
-            Some(leases) if !leases.is_empty() => return Ok(leases),
-            Some(_) => {}
-        }
-        if top_up(store, &config.sizing, &wish.kinds, wish.n_free_slots).await? > 0
-            && let Some(leases) = store.grant(wish, config.lease_ttl).await?
-            && !leases.is_empty()
-        {
-            return Ok(leases);
-        }
-        let left = give_up_at.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Ok(Vec::new());
-        }
-        tokio::select! {
-            () = appeared => {}
-            () = sleep(left.min(POLL_INTERVAL)) => {}
-            () = shutdown.cancelled() => return Ok(Vec::new()),
-        }
+    let leases = waiting
+        .look(wish.wait, shutdown, async || {
+            look(store, config, wish, waiting.n_calls()).await
+        })
+        .await?;
+    Ok(leases.unwrap_or_default())
+}
+
+/// `None`: there is nothing now. Empty: there will be nothing for this request.
+async fn look(
+    store: &Store,
+    config: &Config,
+    wish: &Acquire,
+    n_calls: usize,
+) -> Result<Option<Vec<Lease>>, StoreError> {
+    match store.grant(wish, config.lease_ttl).await? {
+        Some(leases) if leases.is_empty() => {}
+        answer => return Ok(Some(answer.unwrap_or_default())),
     }
+    // Others that wait will want one too: a job for each is planned at once, not each by its own call.
+    let n_wanted = wish.n_free_slots.max(u32::try_from(n_calls).unwrap_or(u32::MAX));
+    if top_up(store, &config.sizing, &wish.kinds, n_wanted).await? == 0 {
+        return Ok(None);
+    }
+    let leases = store.grant(wish, config.lease_ttl).await?;
+    Ok(leases.filter(|leases| !leases.is_empty()))
 }

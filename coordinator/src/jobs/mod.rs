@@ -8,4 +8,5 @@ pub mod grant;
 pub mod plan;
 pub mod shares;
 pub mod size;
+pub mod waiting;
 pub(crate) mod word;

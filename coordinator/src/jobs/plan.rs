@@ -59,8 +59,9 @@ pub async fn top_up(
     kinds: &[JobKind],
     n_wanted: u32,
 ) -> Result<u64, StoreError> {
+    let order = store.hunt_order().await?;
     let mut tx = store.begin().await?;
-    let Some(hunt) = tx.next_hunt_to_plan(kinds).await? else {
+    let Some(hunt) = tx.next_hunt_to_plan(kinds, &order).await? else {
         return Ok(0);
     };
     if hunt.strategy == Strategy::Census {

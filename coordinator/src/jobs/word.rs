@@ -11,17 +11,17 @@ use crate::Shared;
 /// How long to wait before the next try when the database does not let us listen.
 const REST: Duration = Duration::from_secs(5);
 
-/// Listens until the shutdown. While nobody listens, calls that wait look again by themselves.
+/// Listens until the shutdown. While nobody listens, calls that wait look again by themselves (`jobs::waiting`).
 pub(crate) async fn listen(shared: Arc<Shared>) {
     let mut was_away = false;
     loop {
         let listening = async {
             let mut word = shared.store.word_of_work().await?;
             // What was told before we listened was not heard.
-            shared.work.notify_waiters();
+            shared.work.tell();
             loop {
                 word.next().await?;
-                shared.work.notify_waiters();
+                shared.work.tell();
             }
         };
         tokio::select! {

@@ -6,8 +6,9 @@
 use board::Par;
 use proto::convert::{Ack, MAX_DETAIL_CHARS, MAX_SPELLING_BYTES, RejectCode, Rejection};
 use proto::ids::{BatchId, FencingToken, JobId};
+use uuid::Uuid;
 
-use super::{BoardRow, EventKind, EventToWrite, LeaseOrigin, Store, StoreError, Tx, text};
+use super::{BoardRow, EventKind, EventToWrite, LeaseOrigin, Memory, Store, StoreError, Tx, text};
 
 /// Where a batch comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +17,17 @@ pub enum BatchOrigin {
     Lease(LeaseOrigin),
     /// It was imported from here.
     Import(String),
+}
+
+/// What is stored under the id of a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// Nothing.
+    Nothing,
+    /// This batch, which was answered so.
+    Same(Ack),
+    /// A batch of other boards.
+    OtherBoards,
 }
 
 /// A board or jam that was refused.
@@ -55,24 +67,47 @@ pub struct BatchToStore {
 }
 
 impl Store {
-    /// The answer to a batch that is stored already; `None`: it is not.
+    /// What is stored under a batch's id. Its boards are compared by their sum, where there is one: an id is made by the
+    /// sender, and two copies of one machine may draw the same.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub async fn stored_ack(&self, id: BatchId) -> Result<Option<Ack>, StoreError> {
+    pub async fn stored(&self, id: BatchId, board_sum: Option<u128>) -> Result<Stored, StoreError> {
         let row = sqlx::query!(
-            "SELECT id, n_inserted, n_duplicate FROM batches WHERE batch = $1",
+            r#"SELECT id, n_inserted, n_duplicate, board_sum::text AS board_sum FROM batches WHERE batch = $1"#,
             id.get()
         )
         .fetch_optional(&self.pool)
         .await?;
-        let Some(row) = row else { return Ok(None) };
+        let Some(row) = row else {
+            return Ok(Stored::Nothing);
+        };
+        let sums = row.board_sum.zip(board_sum.map(|sum| sum.to_string()));
+        if sums.is_some_and(|(stored, sent)| stored != sent) {
+            return Ok(Stored::OtherBoards);
+        }
         let count = |column, value: i32| super::narrow("batches", row.id, column, value.into());
-        Ok(Some(Ack {
+        Ok(Stored::Same(Ack {
             n_inserted: count("n_inserted", row.n_inserted)?,
             n_duplicate: count("n_duplicate", row.n_duplicate)?,
             rejected: self.stored_rejections(row.id).await?,
         }))
+    }
+
+    /// The same, where a batch with this id is known to be stored.
+    ///
+    /// # Errors
+    /// [`StoreError`]; [`StoreError::IdTaken`] if it has other boards.
+    pub(super) async fn stored_meanwhile(
+        &self,
+        id: BatchId,
+        board_sum: Option<u128>,
+    ) -> Result<Ack, StoreError> {
+        match self.stored(id, board_sum).await? {
+            Stored::Same(ack) => Ok(ack),
+            Stored::OtherBoards => Err(StoreError::IdTaken),
+            Stored::Nothing => unreachable!("its row was found, and batches are never deleted"),
+        }
     }
 
     async fn stored_rejections(&self, batch_id: i64) -> Result<Vec<Rejection>, StoreError> {
@@ -104,16 +139,38 @@ impl Store {
     /// # Errors
     /// [`StoreError`]; then nothing was stored.
     pub async fn store_batch(&self, batch: &BatchToStore) -> Result<Ack, StoreError> {
+        self.store_if(batch, None).await
+    }
+
+    /// What is remembered of the boards that are stored, for [`Store::store_judged`].
+    pub fn memory(&self) -> Memory {
+        self.known.memory()
+    }
+
+    /// The same for a batch whose boards were judged, and some perhaps set aside as known, with this memory.
+    ///
+    /// # Errors
+    /// [`StoreError`]; then nothing was stored. [`StoreError::SetBack`] if the memory does not hold any more.
+    pub async fn store_judged(&self, batch: &BatchToStore, memory: Memory) -> Result<Ack, StoreError> {
+        self.store_if(batch, Some(memory)).await
+    }
+
+    async fn store_if(&self, batch: &BatchToStore, judged_by: Option<Memory>) -> Result<Ack, StoreError> {
+        let memory = judged_by.unwrap_or_else(|| self.memory());
         let mut tx = self.begin().await?;
         // Waits for another call with the same id to end, then finds its row.
-        let Some(batch_id) = tx.open_batch(batch.id, &batch.origin).await? else {
+        let Some((batch_id, epoch)) = tx.open_batch(batch.id, &batch.origin).await? else {
             drop(tx);
-            let stored = self.stored_ack(batch.id).await?;
-            return Ok(stored.expect("the batch's row is there, and batches are never deleted"));
+            return self.stored_meanwhile(batch.id, batch.board_sum).await;
         };
+        if !self.known.still_holds(memory, batch_id, epoch) && judged_by.is_some() {
+            return Err(StoreError::SetBack);
+        }
         let former_best = match &batch.origin {
-            BatchOrigin::Lease(lease) => tx.best_par(lease.lot, lease.exit_row).await?,
-            BatchOrigin::Import(_) => None,
+            BatchOrigin::Lease(lease) if !batch.boards.is_empty() => {
+                tx.best_par(lease.lot, lease.exit_row).await?
+            }
+            _ => None,
         };
         let inserted = tx.insert_boards(batch_id, &batch.boards).await?;
         let n_offered = batch.boards.len() as u64;
@@ -147,18 +204,18 @@ impl Store {
             .iter()
             .map(|row| (row.found.par.get(), row.found.canonical.as_str()));
         let keys = keys.filter_map(|(par, spelling)| Some((i16::try_from(par).ok()?, spelling)));
-        self.known.remember(keys);
+        self.known.committed(memory, batch_id, keys);
         Ok(ack)
     }
 }
 
 impl Tx {
-    /// Claims a batch id; `None`: it is stored.
+    /// Claims a batch id; `None`: it is stored. Its number, and the database's epoch.
     pub(super) async fn open_batch(
         &mut self,
         id: BatchId,
         origin: &BatchOrigin,
-    ) -> Result<Option<i64>, StoreError> {
+    ) -> Result<Option<(i64, Uuid)>, StoreError> {
         let (lease, source) = match origin {
             BatchOrigin::Lease(lease) => (Some(lease), None),
             BatchOrigin::Import(source) => (None, Some(text(source, 1_000))),
@@ -168,7 +225,7 @@ impl Tx {
             INSERT INTO batches (batch, worker_id, job_id, token, source)
             VALUES ($1, $2, $3, $4, $5)
             ON CONFLICT (batch) DO NOTHING
-            RETURNING id
+            RETURNING id, (SELECT epoch FROM farm_epoch) AS "epoch!"
             "#,
             id.get(),
             lease.map(|lease| lease.worker_id),
@@ -178,7 +235,7 @@ impl Tx {
         )
         .fetch_optional(&mut *self.tx)
         .await?;
-        Ok(row.map(|row| row.id))
+        Ok(row.map(|row| (row.id, row.epoch)))
     }
 
     pub(super) async fn close_batch(

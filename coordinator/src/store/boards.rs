@@ -81,6 +81,7 @@ impl Store {
     /// [`StoreError::Database`].
     pub async fn known(&self, pars: &[i16], spellings: &[String]) -> Result<Vec<usize>, StoreError> {
         assert_eq!(pars.len(), spellings.len(), "a key is a par and a spelling");
+        let memory = self.known.memory();
         let remembered = self.known.are_known(pars, spellings);
         let (mut known, asked): (Vec<usize>, Vec<usize>) = (0..pars.len()).partition(|&idx| remembered[idx]);
         if asked.is_empty() {
@@ -106,6 +107,7 @@ impl Store {
             known.push(asked[usize::try_from(row.idx - 1).expect("ordinality counts from 1")]);
         }
         self.known.remember(
+            memory,
             known[n_remembered..]
                 .iter()
                 .map(|&idx| (pars[idx], spellings[idx].as_str())),
@@ -294,6 +296,13 @@ impl Tx {
             rows.is_sorted_by(|a, b| key(a) < key(b)),
             "rows are sorted by key and distinct"
         );
+        if rows.is_empty() {
+            // Most of what is handed in is known.
+            return Ok(Inserted {
+                n_inserted: 0,
+                best_par: None,
+            });
+        }
         let mut columns = Columns::default();
         for row in rows {
             columns.push(row);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use proto::convert::{Acquire, Lease};
 
 use super::leases::{decode_spec, job_id, token};
-use super::{Store, StoreError, Tx, narrow};
+use super::{HuntOrder, Store, StoreError, Tx, narrow};
 
 impl Store {
     /// Grants waiting jobs to a worker; again with the same request, the leases of it that are still held.
@@ -14,6 +14,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn grant(&self, wish: &Acquire, lease_ttl: Duration) -> Result<Option<Vec<Lease>>, StoreError> {
+        let order = self.hunt_order().await?;
         let mut tx = self.begin().await?;
         // Two calls with one request id (the first lost its connection and still waits here) must not both be granted.
         tx.lock_request(wish).await?;
@@ -22,8 +23,9 @@ impl Store {
             tx.commit().await?;
             return Ok((!held.is_empty()).then_some(held));
         }
-        let granted = tx.grant_queued(wish, lease_ttl).await?;
+        let granted = tx.grant_queued(wish, lease_ttl, &order).await?;
         tx.commit().await?;
+        self.shares.granted(&granted);
         Ok(Some(granted))
     }
 }
@@ -72,7 +74,12 @@ impl Tx {
     }
 
     /// The grant: one statement that takes waiting jobs which nobody else is taking and raises their tokens.
-    async fn grant_queued(&mut self, wish: &Acquire, lease_ttl: Duration) -> Result<Vec<Lease>, StoreError> {
+    async fn grant_queued(
+        &mut self,
+        wish: &Acquire,
+        lease_ttl: Duration,
+        order: &HuntOrder,
+    ) -> Result<Vec<Lease>, StoreError> {
         let kinds: Vec<String> = wish.kinds.iter().map(|kind| kind.as_str().to_owned()).collect();
         let rows = sqlx::query_as!(
             LeaseRow,
@@ -85,7 +92,7 @@ impl Tx {
                 FROM me
                 CROSS JOIN jobs j
                 JOIN hunts h ON h.id = j.hunt_id
-                LEFT JOIN hunt_shares s ON s.hunt_id = h.id
+                LEFT JOIN unnest($6::bigint[], $7::integer[]) AS s (hunt_id, place) ON s.hunt_id = h.id
                 LEFT JOIN jobs audited ON audited.id = j.audit_of
                 LEFT JOIN census_ranges r ON r.job_id = coalesce(j.audit_of, j.id)
                 WHERE j.state = 'queued' AND j.kind = ANY ($2)
@@ -109,7 +116,8 @@ impl Tx {
                             SELECT FROM workers other
                             WHERE other.identity <> me.identity AND other.gone_at IS NULL AND other.quarantined_at IS NULL
                                 AND other.directive = 'run')))
-                ORDER BY s.is_owed_its_first DESC NULLS LAST, h.priority DESC, s.step NULLS LAST,
+                -- A hunt that has just begun comes first, one that is over last.
+                ORDER BY coalesce(s.place, CASE WHEN h.state = 'running' THEN -1 ELSE 2000000000 END), h.priority DESC,
                     -- What failed here is better tried elsewhere.
                     (j.n_failures > 0 AND EXISTS (
                         SELECT FROM job_attempts a JOIN workers who ON who.id = a.worker_id
@@ -140,6 +148,8 @@ impl Tx {
             i64::from(wish.n_free_slots),
             lease_ttl.as_secs_f64(),
             wish.request.get(),
+            &order.hunts,
+            &order.places,
         )
         .fetch_all(&mut *self.tx)
         .await?;

@@ -83,10 +83,9 @@ impl Store {
         let mut tx = self.begin().await?;
         let origin = BatchOrigin::Lease(batch.lease.clone());
         // Waits for another call with the same id to end, then finds its row.
-        let Some(batch_id) = tx.open_batch(batch.id, &origin).await? else {
+        let Some((batch_id, _)) = tx.open_batch(batch.id, &origin).await? else {
             drop(tx);
-            let stored = self.stored_ack(batch.id).await?;
-            return Ok(stored.expect("the batch's row is there, and batches are never deleted"));
+            return self.stored_meanwhile(batch.id, None).await;
         };
         let mut n_inserted = 0_u32;
         for jam in &batch.jams {

@@ -6,18 +6,20 @@
 use std::time::Duration;
 
 use prost::Message;
-use proto::convert::{Beat, LeaseAction, LeaseOrder, LeaseOutcome, Release, ReleaseReason};
+use proto::convert::{Beat, LeaseAction, LeaseBeat, LeaseOrder, LeaseOutcome, Release, ReleaseReason};
 use proto::ids::{FencingToken, HuntId, JobId, Session};
 use proto::v1;
 
 use super::claims::SqlCounters;
-use super::{Store, StoreError, to_sql};
+use super::{Store, StoreError, WorkerStanding, to_sql, workers};
 
 /// What a beat was answered with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BeatOutcome {
     /// One order for each lease of the beat, in its order.
     pub orders: Vec<LeaseOrder>,
+    /// Who beat, as it stands after the beat; `None`: nobody that we know.
+    pub standing: Option<WorkerStanding>,
 }
 
 /// A lease that ran out.
@@ -67,38 +69,48 @@ impl Store {
             rates.push(lease.rate);
             checkpoints.push(lease.checkpoint.clone());
         }
-        let renewed = sqlx::query!(
+        // One statement for all of it: of what a farm asks of its database, nothing is asked as often.
+        let rows = sqlx::query_as!(
+            BeatRow,
             r#"
             WITH beater AS (
                 UPDATE workers SET last_seen = clock_timestamp(), last_seq = greatest(workers.last_seq, $2), gone_at = NULL
                 FROM (SELECT id, last_seq FROM workers WHERE session = $1 FOR NO KEY UPDATE) former
                 WHERE workers.id = former.id
-                RETURNING workers.id, workers.identity, former.last_seq < $2 AS is_newest
+                RETURNING workers.id, workers.identity, former.last_seq < $2 AS is_newest, workers.name, workers.engine,
+                    workers.program_version, workers.self_test, workers.directive, workers.quarantined_at
+            ), renewed AS (
+                UPDATE jobs SET
+                    expires_at = CASE WHEN beater.is_newest THEN clock_timestamp() + make_interval(secs => $3)
+                        ELSE jobs.expires_at END,
+                    work_done = greatest(jobs.work_done, b.work_done),
+                    -- Liveness is progress: iterations done or, where one takes long, positions explored.
+                    flat_beats = CASE WHEN NOT beater.is_newest THEN jobs.flat_beats
+                        WHEN b.work_done > jobs.work_done OR b.rate > 0 THEN 0 ELSE jobs.flat_beats + 1 END,
+                    rate = CASE WHEN beater.is_newest THEN b.rate ELSE jobs.rate END,
+                    checkpoint = CASE WHEN beater.is_newest THEN coalesce(b.checkpoint, jobs.checkpoint)
+                        ELSE jobs.checkpoint END,
+                    checkpoint_by = CASE WHEN beater.is_newest AND b.checkpoint IS NOT NULL THEN beater.identity
+                        ELSE jobs.checkpoint_by END
+                FROM beater, hunts, unnest($4::bigint[], $5::bigint[], $6::bigint[], $7::double precision[], $8::bytea[])
+                    AS b (job_id, token, work_done, rate, checkpoint)
+                WHERE jobs.id = b.job_id AND jobs.token = b.token AND jobs.state = 'leased'
+                    AND jobs.worker_id = beater.id AND hunts.id = jobs.hunt_id
+                RETURNING jobs.id, jobs.token,
+                    extract(epoch FROM greatest(jobs.expires_at - clock_timestamp(), interval '0'))::double precision
+                        AS expires_in_s,
+                    CASE WHEN hunts.state = 'cancelled' THEN 'cancel'
+                        -- What a hunt that is done has claimed is checked all the same.
+                        WHEN jobs.audit_of IS NULL AND (hunts.state = 'done' OR hunts.ends_at <= now()) THEN 'cancel'
+                        WHEN hunts.state = 'paused' THEN 'pause'
+                        WHEN jobs.flat_beats >= $9 THEN 'checkpoint' ELSE 'continue' END AS action
             )
-            UPDATE jobs SET
-                expires_at = CASE WHEN beater.is_newest THEN clock_timestamp() + make_interval(secs => $3)
-                    ELSE jobs.expires_at END,
-                work_done = greatest(jobs.work_done, b.work_done),
-                -- Liveness is progress: iterations done or, where one takes long, positions explored.
-                flat_beats = CASE WHEN NOT beater.is_newest THEN jobs.flat_beats
-                    WHEN b.work_done > jobs.work_done OR b.rate > 0 THEN 0 ELSE jobs.flat_beats + 1 END,
-                rate = CASE WHEN beater.is_newest THEN b.rate ELSE jobs.rate END,
-                checkpoint = CASE WHEN beater.is_newest THEN coalesce(b.checkpoint, jobs.checkpoint)
-                    ELSE jobs.checkpoint END,
-                checkpoint_by = CASE WHEN beater.is_newest AND b.checkpoint IS NOT NULL THEN beater.identity
-                    ELSE jobs.checkpoint_by END
-            FROM beater, hunts, unnest($4::bigint[], $5::bigint[], $6::bigint[], $7::double precision[], $8::bytea[])
-                AS b (job_id, token, work_done, rate, checkpoint)
-            WHERE jobs.id = b.job_id AND jobs.token = b.token AND jobs.state = 'leased'
-                AND jobs.worker_id = beater.id AND hunts.id = jobs.hunt_id
-            RETURNING jobs.id, jobs.token,
-                extract(epoch FROM greatest(jobs.expires_at - clock_timestamp(), interval '0'))::double precision
-                    AS "expires_in_s!",
-                CASE WHEN hunts.state = 'cancelled' THEN 'cancel'
-                    -- What a hunt that is done has claimed is checked all the same.
-                    WHEN jobs.audit_of IS NULL AND (hunts.state = 'done' OR hunts.ends_at <= now()) THEN 'cancel'
-                    WHEN hunts.state = 'paused' THEN 'pause'
-                    WHEN jobs.flat_beats >= $9 THEN 'checkpoint' ELSE 'continue' END AS "action!"
+            SELECT beater.id AS "worker_id!", beater.name AS "name!", beater.engine AS "engine!",
+                beater.program_version AS "program_version!", beater.self_test, beater.directive AS "directive!",
+                beater.quarantined_at IS NOT NULL AS "is_quarantined!",
+                renewed.id AS "job_id?", renewed.token AS "token?", renewed.expires_in_s AS "expires_in_s?",
+                renewed.action AS "action?"
+            FROM beater LEFT JOIN renewed ON true
             "#,
             beat.session.get(),
             to_sql(beat.seq),
@@ -112,26 +124,28 @@ impl Store {
         )
         .fetch_all(&self.reserve)
         .await?;
-        let orders = beat
-            .leases
-            .iter()
-            .map(|lease| {
-                let row = renewed
-                    .iter()
-                    .find(|row| row.id == lease.job.get() && row.token == lease.token.get());
-                let (action, expires_in_s) = row
-                    .and_then(|row| Some((LeaseAction::parse(&row.action)?, row.expires_in_s)))
-                    .unwrap_or((LeaseAction::Lost, 0.0));
-                let expires_in = Duration::try_from_secs_f64(expires_in_s).unwrap_or(Duration::ZERO);
-                LeaseOrder {
-                    job: lease.job,
-                    token: lease.token,
-                    action,
-                    expires_in,
-                }
-            })
-            .collect();
-        Ok(BeatOutcome { orders })
+        let order = |lease: &LeaseBeat| {
+            let row = rows
+                .iter()
+                .find(|row| (row.job_id, row.token) == (Some(lease.job.get()), Some(lease.token.get())));
+            let (action, expires_in_s) = row
+                .and_then(|row| Some((LeaseAction::parse(row.action.as_deref()?)?, row.expires_in_s?)))
+                .unwrap_or((LeaseAction::Lost, 0.0));
+            LeaseOrder {
+                job: lease.job,
+                token: lease.token,
+                action,
+                expires_in: Duration::try_from_secs_f64(expires_in_s).unwrap_or(Duration::ZERO),
+            }
+        };
+        Ok(BeatOutcome {
+            orders: beat.leases.iter().map(order).collect(),
+            standing: rows
+                .into_iter()
+                .next()
+                .map(|row| row.standing(beat.session))
+                .transpose()?,
+        })
     }
 
     /// Takes a job back: to the queue, or parks it if it failed too often, or cancels it if its hunt is over.
@@ -310,6 +324,38 @@ impl Store {
                 is_stall: row.is_stall,
             })
             .collect())
+    }
+}
+
+/// A lease renewed by a beat, beside who beat; without one if it renewed none.
+struct BeatRow {
+    worker_id: i64,
+    name: String,
+    engine: String,
+    program_version: String,
+    self_test: Option<Vec<u8>>,
+    directive: String,
+    is_quarantined: bool,
+    job_id: Option<i64>,
+    token: Option<i64>,
+    expires_in_s: Option<f64>,
+    action: Option<String>,
+}
+
+impl BeatRow {
+    fn standing(self, session: Session) -> Result<WorkerStanding, StoreError> {
+        Ok(WorkerStanding {
+            id: self.worker_id,
+            directive: workers::directive(self.worker_id, &self.directive)?,
+            name: self.name,
+            session,
+            engine: self.engine,
+            program_version: self.program_version,
+            self_test: self.self_test.unwrap_or_default(),
+            is_quarantined: self.is_quarantined,
+            // Who beats is there.
+            is_gone: false,
+        })
     }
 }
 

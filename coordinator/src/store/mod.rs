@@ -29,8 +29,10 @@ mod packs;
 mod pages;
 mod planning;
 mod records;
+mod restored;
 mod retract;
 mod series;
+mod shares;
 mod tokens;
 mod trust;
 mod views;
@@ -43,14 +45,15 @@ use std::time::Duration;
 
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{PgPool, Postgres, Transaction};
+use sqlx::{ConnectOptions, PgPool, Postgres, Transaction};
 use thiserror::Error;
 
 use known::KnownBoards;
+use shares::Shares;
 
 pub use actions::WorkerAction;
 pub use audits::Settled;
-pub use batches::{BatchOrigin, BatchToStore, RejectionToStore};
+pub use batches::{BatchOrigin, BatchToStore, RejectionToStore, Stored};
 pub use boards::{BoardFilter, BoardRow, ExportError, ParCount};
 pub use campaigns::{CampaignProgress, CampaignRecord, JamFind, LevelToInsert};
 pub use census::{CensusCoverage, CensusToPlan, CensusTotal, RangeToSplit};
@@ -63,19 +66,21 @@ pub use hunt_record::{HuntRecord, HuntState};
 pub use hunts::{CreateHuntError, HuntProgress};
 pub use jams::{JamBatchToStore, JamRow};
 pub use jobs::{AttemptRecord, JobFilter, JobRecord, JobState};
-pub use known::MAX_KNOWN;
+pub use known::{MAX_KNOWN, Memory};
 pub use lead::{Lead, WordOfWork};
 pub use leases::{BeatOutcome, Expired};
 pub use packs::{Measure, PackFilter, PackSort, PackStanding};
 pub use pages::{
-    AttemptLine, BOARDS_A_PAGE, BoardLine, BoardPage, BoardQuery, CensusLine, EVENTS_A_PAGE, EventLine,
-    EventQuery, FarmNow, HuntLine, HuntTotals, JOBS_A_PAGE, JobLine, JobQuery, JobSort, LotBest, ParkedGroup,
-    Provenance, RejectedGroup, RejectedLine, WORKERS_A_PAGE, WorkerLine, WorkerQuery, WorkerSort,
+    AttemptLine, AuditCounts, AuditLine, AuditQuery, BOARDS_A_PAGE, BoardLine, BoardPage, BoardQuery,
+    CensusLine, EVENTS_A_PAGE, EventLine, EventQuery, FarmNow, HuntLine, HuntTotals, JOBS_A_PAGE, JobLine,
+    JobQuery, JobSort, LotBest, ParkedGroup, Provenance, RejectedGroup, RejectedLine, WORKERS_A_PAGE,
+    WorkerLine, WorkerQuery, WorkerSort,
 };
 pub use planning::{HuntToPlan, JobToInsert, Measured, StartsQuery};
 pub use records::RecordRow;
 pub use retract::{BelievedBoard, WrongBoard};
 pub use series::{FarmPoint, HuntPoint, SAMPLE_EVERY, Window, WorkerPoint};
+pub use shares::HuntOrder;
 pub use tokens::{TokenRecord, WhichTokens};
 pub use views::{AnalysisView, ViewRows};
 pub use workers::{LeaseOrigin, WorkerRecord, WorkerStanding};
@@ -95,12 +100,15 @@ const RESERVED_PART: u32 = 4;
 #[derive(Clone, Debug)]
 pub struct Store {
     pool: PgPool,
-    /// Connections that beats alone may use: whatever fills the others, leases are renewed.
+    /// Connections that beats alone may use: whatever fills the others, leases are renewed. They do not wait for the disk:
+    /// a beat that a dying server forgets makes a lease seem older than it is, and what is done under it is fenced.
     reserve: PgPool,
     /// Who acts, for the events.
     actor: Arc<str>,
     /// Boards that are stored for certain.
     known: KnownBoards,
+    /// Who has how much of the farm.
+    shares: Arc<Shares>,
 }
 
 /// Several statements that take effect together or not at all.
@@ -118,6 +126,12 @@ pub enum StoreError {
     /// The address does not read as one.
     #[error("database address: {0}")]
     Address(String),
+    /// It is not the one that is remembered: it was set back to a backup, or is another.
+    #[error("the database was set back under this coordinator; what was remembered of it is forgotten")]
+    SetBack,
+    /// Two batches with one id came at once.
+    #[error("another batch was stored under this id meanwhile")]
+    IdTaken,
     /// The migrations did not run.
     #[error("migration: {0}")]
     Migrate(#[from] MigrateError),
@@ -151,6 +165,7 @@ impl StoreError {
                 }),
                 _ => false,
             },
+            StoreError::SetBack | StoreError::IdTaken => true,
             StoreError::Address(_) | StoreError::Migrate(_) | StoreError::Unreadable { .. } => false,
         }
     }
@@ -171,19 +186,49 @@ impl Store {
             return Err(StoreError::Address(String::from("it names no user")));
         }
         let reserved = (max_connections / RESERVED_PART).max(1);
+        let known = KnownBoards::new(MAX_KNOWN);
+        let remembered = known.clone();
         let pool = PgPoolOptions::new()
             .max_connections((max_connections - reserved).max(1))
             .acquire_timeout(ACQUIRE_TIMEOUT)
             // One line for each of thousands that wait tells nobody anything; giving up is told of.
             .acquire_slow_threshold(ACQUIRE_TIMEOUT)
+            .after_connect(move |connection, _| {
+                let known = remembered.clone();
+                Box::pin(async move {
+                    // What is acknowledged is on the disk, whatever the server's usual is.
+                    sqlx::query!(
+                        r#"
+                        SELECT set_config('synchronous_commit', 'on', false) AS "now"
+                        WHERE current_setting('synchronous_commit') = 'off'
+                        "#
+                    )
+                    .fetch_optional(&mut *connection)
+                    .await?;
+                    let server = sqlx::query!(r#"SELECT pg_postmaster_start_time()::text AS "started!""#)
+                        .fetch_one(connection)
+                        .await?;
+                    known.connected_to(server.started);
+                    Ok(())
+                })
+            })
             .connect_with(options.clone())
             .await?;
         let reserve = PgPoolOptions::new()
             .max_connections(reserved)
             .acquire_timeout(ACQUIRE_TIMEOUT)
+            .after_connect(|connection, _| {
+                Box::pin(async move {
+                    sqlx::query!("SET synchronous_commit = off")
+                        .execute(connection)
+                        .await?;
+                    Ok(())
+                })
+            })
             .connect_lazy_with(options);
         Ok(Store {
             reserve,
+            known,
             ..Store::from_pool(pool)
         })
     }
@@ -195,6 +240,7 @@ impl Store {
             pool,
             actor: "operator".into(),
             known: KnownBoards::new(MAX_KNOWN),
+            shares: Arc::default(),
         }
     }
 
@@ -212,21 +258,20 @@ impl Store {
         }
     }
 
-    /// The same database, with at most so many boards remembered in memory as stored; without it, [`MAX_KNOWN`].
-    #[must_use]
-    pub fn remembering(&self, max_boards: usize) -> Store {
-        Store {
-            known: KnownBoards::new(max_boards),
-            ..self.clone()
-        }
-    }
-
     /// Brings the database up to this version; does nothing if it is.
     ///
     /// # Errors
     /// [`StoreError::Migrate`] if a migration fails, was changed after it ran, or a newer version ran here.
     pub async fn migrate(&self) -> Result<(), StoreError> {
-        Ok(MIGRATOR.run(&self.pool).await?)
+        // Over a connection of its own that does not log: a slow migration would be told of with all its text.
+        let options = self.pool.connect_options().as_ref().clone();
+        let quiet = PgPoolOptions::new()
+            .max_connections(1)
+            .connect_with(options.disable_statement_logging())
+            .await?;
+        MIGRATOR.run(&quiet).await?;
+        quiet.close().await;
+        Ok(())
     }
 
     /// Asks for a sign of life.

@@ -8,7 +8,7 @@ use proto::convert::{HuntPlan, JobKind, Strategy, Work};
 use proto::ids::HuntId;
 use proto::v1;
 
-use super::{StoreError, Tx, from_sql, hunt_record::HuntRow, to_sql};
+use super::{HuntOrder, StoreError, Tx, from_sql, hunt_record::HuntRow, to_sql};
 use crate::store::HuntRecord;
 
 /// A board that a job starts from.
@@ -175,12 +175,16 @@ impl Tx {
 impl Tx {
     /// The running hunt that comes next, locked so that only one coordinator cuts it at a time: one that has nothing in a
     /// farm large enough for everybody; then the highest priority; then the fewest cores for its weight, give or take a
-    /// quarter; then the oldest; of the
+    /// quarter; then the oldest ([`Store::hunt_order`](super::Store::hunt_order)); of the
     /// strategies that lead to jobs of these kinds. `None`: no hunt may have more jobs.
     ///
     /// # Errors
     /// [`StoreError::Database`].
-    pub async fn next_hunt_to_plan(&mut self, kinds: &[JobKind]) -> Result<Option<HuntToPlan>, StoreError> {
+    pub async fn next_hunt_to_plan(
+        &mut self,
+        kinds: &[JobKind],
+        order: &HuntOrder,
+    ) -> Result<Option<HuntToPlan>, StoreError> {
         let strategies: Vec<String> = Strategy::ALL
             .into_iter()
             .filter(|strategy| kinds.iter().any(|&kind| strategy.has(kind)))
@@ -191,14 +195,17 @@ impl Tx {
             r#"
             SELECT h.*
             FROM hunts h
-            JOIN hunt_shares s ON s.hunt_id = h.id
+            LEFT JOIN unnest($2::bigint[], $3::integer[]) AS s (hunt_id, place) ON s.hunt_id = h.id
             WHERE h.state = 'running' AND (h.ends_at IS NULL OR h.ends_at > clock_timestamp())
                 AND (h.end_number IS NULL OR h.next_number < h.end_number) AND h.strategy = ANY ($1)
-            ORDER BY s.is_owed_its_first DESC, h.priority DESC, s.step, h.id
+            -- A hunt that has just begun comes first.
+            ORDER BY coalesce(s.place, -1), h.priority DESC, h.id
             LIMIT 1
             FOR NO KEY UPDATE OF h
             "#,
             &strategies,
+            &order.hunts,
+            &order.places,
         )
         .fetch_optional(&mut *self.tx)
         .await?;

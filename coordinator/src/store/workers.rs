@@ -333,7 +333,7 @@ impl Store {
     }
 }
 
-fn directive(worker_id: i64, spelling: &str) -> Result<Directive, StoreError> {
+pub(super) fn directive(worker_id: i64, spelling: &str) -> Result<Directive, StoreError> {
     Directive::parse(spelling).ok_or_else(|| StoreError::Unreadable {
         table: "workers",
         id: worker_id,

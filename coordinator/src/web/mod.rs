@@ -93,7 +93,7 @@ impl Seat {
             turns: Arc::new(Semaphore::new((connections / 4).max(1))),
             live_turns: Arc::new(Semaphore::new((connections / 8).max(1))),
             streams: Arc::new(Semaphore::new(MAX_STREAMS)),
-            wake: Arc::new(move || waking.work.notify_waiters()),
+            wake: Arc::new(move || waking.work.tell()),
         }
     }
 

@@ -6,6 +6,7 @@ use board::job::JobDigest;
 use coordinator::jams;
 use coordinator::jobs::campaign::{AssembleError, create, levels_of};
 use coordinator::jobs::plan::top_up;
+use coordinator::jobs::waiting::Waiting;
 use coordinator::reaper::reap;
 use coordinator::store::{CreateHuntError, HuntRecord};
 use coordinator::submit::SubmitError;
@@ -22,7 +23,6 @@ use siren::level::Level;
 use siren::plan::Plan;
 use siren::proof::plain_level;
 use sqlx::PgPool;
-use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::fixture::{Farm, HARDEST, stated};
@@ -143,7 +143,9 @@ async fn one_worker_and_three_of_which_one_is_lost_give_the_same_levels_and_stor
     while let Some(lease) = lease(&farm, worker).await {
         assert_eq!(carry_out(&farm, worker, &lease).await, LeaseOutcome::Accepted);
     }
-    reap(&farm.store, &farm.config, &Notify::new()).await.unwrap();
+    reap(&farm.store, &farm.config, &Waiting::default())
+        .await
+        .unwrap();
     let n_jams = farm.count("SELECT count(*) FROM jams").await;
     assert!(n_jams > 4, "{n_jams} jams are too few to try anything");
 
@@ -186,7 +188,9 @@ async fn one_worker_and_three_of_which_one_is_lost_give_the_same_levels_and_stor
         2 * 4
     );
     assert_eq!(farm.count("SELECT sum(strikes)::bigint FROM workers").await, 0);
-    reap(&farm.store, &farm.config, &Notify::new()).await.unwrap();
+    reap(&farm.store, &farm.config, &Waiting::default())
+        .await
+        .unwrap();
     assert_eq!(
         farm.count("SELECT count(*) FROM hunts WHERE state = 'done'")
             .await,

@@ -9,6 +9,7 @@ use board::space::{BoardSpace, SpaceFields};
 use coordinator::config::Sizing;
 use coordinator::jobs::census::split;
 use coordinator::jobs::plan::top_up;
+use coordinator::jobs::waiting::Waiting;
 use coordinator::reaper::reap;
 use coordinator::store::{HuntRecord, RangeToSplit, Whole};
 use proto::convert::{
@@ -16,7 +17,6 @@ use proto::convert::{
 };
 use proto::ids::{BatchId, Session};
 use sqlx::PgPool;
-use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::fixture::{Farm, wish};
@@ -123,7 +123,9 @@ async fn a_census_of_4x4_through_the_farm_gives_the_published_counts(pool: PgPoo
     count_all(&farm, &workers).await;
     assert_eq!(totals(&farm, &hunt).await, (493, 32, 7));
     assert_eq!(farm.count("SELECT count(*) FROM boards").await, 32);
-    reap(&farm.store, &farm.config, &Notify::new()).await.unwrap();
+    reap(&farm.store, &farm.config, &Waiting::default())
+        .await
+        .unwrap();
     assert_eq!(farm.text("SELECT state FROM hunts").await, "done");
 }
 

@@ -5,12 +5,12 @@ use std::time::Duration;
 use board::cluster::Explorer;
 use board::space::{BoardSpace, SpaceFields};
 use coordinator::jobs::plan::top_up;
+use coordinator::jobs::waiting::Waiting;
 use coordinator::measures;
 use coordinator::reaper::reap;
 use proto::convert::{Completion, JobKind, Lease, LeaseOutcome, NewHunt, Strategy};
 use proto::ids::Session;
 use sqlx::PgPool;
-use tokio::sync::Notify;
 
 use crate::fixture::{Farm, HARDEST, space, wish};
 
@@ -87,7 +87,9 @@ async fn every_stored_board_is_measured_once_and_boards_found_later_when_it_is_a
         4
     );
     assert!(lease(&farm, worker).await.is_none());
-    reap(&farm.store, &farm.config, &Notify::new()).await.unwrap();
+    reap(&farm.store, &farm.config, &Waiting::default())
+        .await
+        .unwrap();
     assert_eq!(farm.text("SELECT state FROM hunts").await, "done");
 
     farm.import(&["BBBoooooooooAAoooooooooooooooooooooo".to_owned()])

@@ -7,11 +7,11 @@ use board::geometry::Lot;
 use board::job::JobSpec;
 use board::space::BoardSpace;
 use board::{Canonical, Par};
+use coordinator::jobs::waiting::Waiting;
 use coordinator::reaper::reap;
 use coordinator::store::{CreateHuntError, HuntState, JobFilter, JobState};
 use proto::convert::{Budget, JobKind, LeaseAction, NewHunt, ReleaseReason, Strategy};
 use sqlx::PgPool;
-use tokio::sync::Notify;
 
 use crate::fixture::{Farm, HARDEST, batch, completion, release, stated, wish};
 
@@ -20,7 +20,9 @@ async fn a_hunt_taken_up_again_goes_on_with_seeds_it_never_used(pool: PgPool) {
     let farm = Farm::new(pool);
     let first = farm.hunt_of(5).await;
     assert!(farm.store.cancel_hunt(first.id).await.unwrap());
-    reap(&farm.store, &farm.config, &Notify::new()).await.unwrap();
+    reap(&farm.store, &farm.config, &Waiting::default())
+        .await
+        .unwrap();
     let again = farm.hunt("a").await;
     assert_eq!(
         (again.id, again.state, again.next_number),
@@ -122,7 +124,9 @@ async fn pause_and_cancel_reach_who_holds_a_lease(pool: PgPool) {
         .release(&release(session, &lease, ReleaseReason::Cancelled), 5)
         .await
         .unwrap();
-    reap(&farm.store, &farm.config, &Notify::new()).await.unwrap();
+    reap(&farm.store, &farm.config, &Waiting::default())
+        .await
+        .unwrap();
     assert_eq!(
         farm.count("SELECT count(*) FROM jobs WHERE state = 'cancelled'")
             .await,
@@ -146,7 +150,9 @@ async fn a_hunt_of_three_jobs_is_done_when_they_are(pool: PgPool) {
     assert_eq!(farm.plan(10).await, 0);
     let session = farm.join("w").await;
     let state = async || {
-        reap(&farm.store, &farm.config, &Notify::new()).await.unwrap();
+        reap(&farm.store, &farm.config, &Waiting::default())
+            .await
+            .unwrap();
         farm.store.hunt(hunt.id).await.unwrap().unwrap().state
     };
     for lease in farm.acquire(session, 3).await {
@@ -178,7 +184,9 @@ async fn a_hunt_is_done_when_its_time_is_up_and_its_time_stands_still_in_a_pause
         .execute(&farm.pool)
         .await
         .unwrap();
-    reap(&farm.store, &farm.config, &Notify::new()).await.unwrap();
+    reap(&farm.store, &farm.config, &Waiting::default())
+        .await
+        .unwrap();
     assert_eq!(
         farm.store.hunt(hunt.id).await.unwrap().unwrap().state,
         HuntState::Running
@@ -190,7 +198,9 @@ async fn a_hunt_is_done_when_its_time_is_up_and_its_time_stands_still_in_a_pause
     // Even before anybody has ended it, no one works for it any more.
     assert_eq!(farm.beat_one(session, 1, &lease).await, LeaseAction::Cancel);
     assert!(farm.acquire(session, 1).await.is_empty());
-    reap(&farm.store, &farm.config, &Notify::new()).await.unwrap();
+    reap(&farm.store, &farm.config, &Waiting::default())
+        .await
+        .unwrap();
     assert_eq!(
         farm.store.hunt(hunt.id).await.unwrap().unwrap().state,
         HuntState::Done

@@ -287,3 +287,46 @@ async fn a_worker_that_falls_silent_is_given_up_once_it_holds_nothing(pool: PgPo
     assert_eq!(farm.store.give_up_silent_workers(300.0).await.unwrap(), 1);
     assert!(farm.store.worker(session).await.unwrap().unwrap().is_gone);
 }
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn after_a_restore_nothing_of_before_is_taken_for_something_of_after(pool: PgPool) {
+    let farm = Farm::new(pool);
+    farm.hunt_of(2).await;
+    let (old, other) = (farm.join("old").await, farm.join("other").await);
+    let known = farm.acquire(old, 1).await.remove(0);
+    // Granted after the backup was made: the database has forgotten it.
+    let forgotten = farm.acquire(old, 1).await.remove(0);
+    for statement in [
+        "DELETE FROM job_attempts WHERE job_id = 2",
+        "UPDATE jobs SET state = 'queued', token = 0, worker_id = NULL, expires_at = NULL WHERE id = 2",
+    ] {
+        sqlx::query(statement).execute(&farm.pool).await.unwrap();
+    }
+    assert_eq!(farm.store.begin_after_restore().await.unwrap(), 1);
+    let leases = farm.acquire(other, 2).await;
+    assert_eq!(leases.len(), 2);
+    for (lease, seq) in [(&known, 1), (&forgotten, 2)] {
+        let now = leases.iter().find(|now| now.job == lease.job).unwrap();
+        assert!(now.token.get() > lease.token.get() + 1_000_000);
+        assert_eq!(farm.beat_one(old, seq, lease).await, LeaseAction::Lost);
+        assert_eq!(
+            farm.store.complete(&completion(old, lease)).await.unwrap(),
+            LeaseOutcome::Lost
+        );
+    }
+    assert!(
+        !farm
+            .store
+            .is_anothers_lease(old, forgotten.job, forgotten.token)
+            .await
+            .unwrap(),
+        "it is no thief"
+    );
+    assert_eq!(farm.plan(3).await, 3);
+    assert!(farm.count("SELECT min(id) FROM jobs WHERE id > 2").await > 1_000_000);
+    assert_eq!(
+        farm.store.begin_after_restore().await.unwrap(),
+        2,
+        "said again, it takes back what there is"
+    );
+}

@@ -1,7 +1,9 @@
 //! Batches: nothing false goes in, nothing true is lost, nothing is counted twice.
 
+use coordinator::store::StoreError;
 use coordinator::submit::SubmitError;
-use proto::convert::{Directive, RejectCode, StatedBoard};
+use proto::convert::{Batch, Directive, Lease, RejectCode, StatedBoard};
+use proto::ids::{FencingToken, Session};
 use sqlx::PgPool;
 
 use crate::fixture::{Farm, HARDEST, batch, some_boards, stated};
@@ -212,6 +214,45 @@ async fn three_wrong_batches_put_a_worker_into_quarantine(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn other_boards_under_an_id_that_is_taken_are_stored_all_the_same(pool: PgPool) {
+    let farm = std::sync::Arc::new(Farm::new(pool));
+    let (session, lease) = farm.leased().await;
+    let boards = some_boards();
+    let (some, others) = boards.split_at(boards.len() / 2);
+    // Two copies of one machine draw the same id, and send at once.
+    let one = batch(session, &lease, some.to_vec());
+    let other = Batch {
+        boards: others.to_vec(),
+        ..one.clone()
+    };
+    let mut answers = Vec::new();
+    for sent in [&one, &other] {
+        let calls = (0..4).map(|_| {
+            let (farm, sent) = (farm.clone(), sent.clone());
+            tokio::spawn(async move {
+                loop {
+                    match farm.submit(sent.clone()).await {
+                        Err(SubmitError::Store(StoreError::IdTaken)) => {}
+                        answer => return answer.unwrap(),
+                    }
+                }
+            })
+        });
+        answers.push((sent.boards.len(), calls.collect::<Vec<_>>()));
+    }
+    for (n_boards, calls) in answers {
+        for call in calls {
+            assert_eq!(call.await.unwrap().n_inserted as usize, n_boards);
+        }
+    }
+    assert_eq!(
+        farm.count("SELECT count(*) FROM boards").await,
+        i64::try_from(boards.len()).unwrap()
+    );
+    assert_eq!(farm.count("SELECT count(*) FROM batches").await, 2);
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
 async fn boards_of_a_lost_lease_are_stored(pool: PgPool) {
     let farm = Farm::new(pool);
     let (slow, lost) = farm.leased().await;
@@ -228,7 +269,7 @@ async fn boards_of_a_lost_lease_are_stored(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
-async fn boards_under_a_lease_that_one_never_held_are_refused(pool: PgPool) {
+async fn boards_under_another_workers_lease_are_refused(pool: PgPool) {
     let farm = Farm::new(pool);
     let (_, lease) = farm.leased().await;
     let thief = farm.join("thief").await;
@@ -236,8 +277,79 @@ async fn boards_under_a_lease_that_one_never_held_are_refused(pool: PgPool) {
         .submit(batch(thief, &lease, vec![stated(HARDEST)]))
         .await
         .unwrap_err();
-    assert!(matches!(error, SubmitError::NoSuchLease { .. }), "{error}");
+    assert!(matches!(error, SubmitError::NotItsLease { .. }), "{error}");
     assert_eq!(farm.count("SELECT count(*) FROM boards").await, 0);
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn boards_under_a_lease_that_the_database_has_forgotten_are_proved_and_stored(pool: PgPool) {
+    let farm = Farm::proving(pool, 0.0);
+    let (session, lease) = farm.leased().await;
+    let forgotten = Lease {
+        token: FencingToken::new(lease.token.get() + 7).unwrap(),
+        ..lease
+    };
+    // Whatever share is proved, and whatever the hunt is for: of these, every board is proved, on any lot.
+    let mut boards = some_boards();
+    boards.push(stated("4x4:oooBAAoBoooooooo"));
+    let wrong = StatedBoard {
+        par: boards[0].par + 1,
+        ..boards[0].clone()
+    };
+    boards.push(wrong);
+    let sent = batch(session, &forgotten, boards.clone());
+    let ack = farm.submit(sent.clone()).await.unwrap();
+    assert_eq!(
+        (ack.n_inserted as usize, ack.rejected.len()),
+        (boards.len() - 1, 1)
+    );
+    assert_eq!(farm.submit(sent).await.unwrap(), ack, "again, the same answer");
+    assert_eq!(
+        farm.text("SELECT source FROM batches").await,
+        format!(
+            "worker w, lease {} of job {}, which is not known here",
+            forgotten.token, forgotten.job
+        )
+    );
+    assert_eq!(
+        farm.count("SELECT max(strikes)::bigint FROM workers").await,
+        1,
+        "a lie is a lie"
+    );
+    let stranger = batch(Session::new(uuid::Uuid::new_v4()), &forgotten, boards);
+    farm.submit(stranger).await.unwrap_err();
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn what_a_coordinator_remembers_of_a_database_that_was_set_back_loses_nothing(pool: PgPool) {
+    let farm = Farm::new(pool);
+    let (session, lease) = farm.leased().await;
+    let boards = some_boards();
+    farm.submit(batch(session, &lease, boards.clone())).await.unwrap();
+    let again = farm.submit(batch(session, &lease, boards.clone())).await.unwrap();
+    assert_eq!(again.n_duplicate as usize, boards.len());
+    // A backup of before is put in its place, under the feet of a coordinator that goes on.
+    for statement in [
+        "DELETE FROM boards",
+        "DELETE FROM board_counts",
+        "DELETE FROM batches",
+        "SELECT setval(pg_get_serial_sequence('batches', 'id'), 1, false)",
+    ] {
+        sqlx::query(statement).execute(&farm.pool).await.unwrap();
+    }
+    let sent = batch(session, &lease, boards.clone());
+    let error = farm.submit(sent.clone()).await.unwrap_err();
+    assert!(
+        matches!(error, SubmitError::Store(StoreError::SetBack)),
+        "{error}"
+    );
+    assert!(StoreError::SetBack.is_retryable(), "the worker comes again");
+    let ack = farm.submit(sent).await.unwrap();
+    assert_eq!(ack.n_inserted as usize, boards.len());
+    assert_eq!(
+        farm.count("SELECT count(*) FROM boards").await,
+        i64::try_from(boards.len()).unwrap()
+    );
 }
 
 #[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
@@ -313,8 +425,7 @@ async fn a_full_prover_sends_batches_away(pool: PgPool) {
     farm.config.proving.max_batches = 1;
     let prover = coordinator::Prover::start(farm.config.proving).unwrap();
     let case = coordinator::prove::Case {
-        lot: (6, 6),
-        exit_row: 2,
+        space: Some(((6, 6), 2)),
         best_par: None,
     };
     // Polled once, the first is on the pool and holds the only place until its answer was made.
