@@ -4,6 +4,8 @@
 //! vehicle. Bare text is a square lot; other lots are written `WxH:` before the squares. Rows may be on lines
 //! of their own, with line ends of any kind. Letters are case-sensitive: capital `O` and `X` are vehicles.
 
+mod quick;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -160,6 +162,16 @@ impl Board {
     /// # Errors
     /// As for [`Board::parse`]. Places in errors are those of the text.
     pub fn parse_with_exit(text: &str, exit: Exit) -> Result<Board, SpellingError> {
+        if exit == Exit::Right
+            && let Some(board) = quick::board(text)
+        {
+            return Ok(board);
+        }
+        Board::parse_at_length(text, exit)
+    }
+
+    /// Reads any text, or says what is wrong with it.
+    fn parse_at_length(text: &str, exit: Exit) -> Result<Board, SpellingError> {
         let (lot, characters) = squares_of(text)?;
         let (mut vehicles, walls) = vehicles_of(lot, &characters)?;
         let hero = vehicles
@@ -184,16 +196,21 @@ impl Board {
     /// The board's spelling with other letters for its vehicles.
     pub(crate) fn spelled_with(&self, letters: &[u8]) -> String {
         let lot = self.lot();
-        let mut text = vec!['o'; lot.n_squares()];
+        let mut text = vec![b'o'; lot.n_squares()];
         for square in self.walls().iter() {
-            text[square] = 'x';
+            text[square] = b'x';
         }
         for (vehicle, &letter) in self.vehicles().iter().zip(letters) {
-            for square in vehicle.squares(lot).iter() {
-                text[square] = char::from(letter);
-            }
+            let stride = match vehicle.axis() {
+                Axis::Horizontal => 1,
+                Axis::Vertical => usize::from(lot.width()),
+            };
+            let squares = text[vehicle.first_square(lot)..].iter_mut().step_by(stride);
+            squares
+                .take(usize::from(vehicle.length()))
+                .for_each(|square| *square = letter);
         }
-        let squares: String = text.into_iter().collect();
+        let squares = String::from_utf8(text).expect("letters are ASCII");
         if lot.is_square() {
             squares
         } else {

@@ -4,6 +4,8 @@
 
 mod random_boards;
 
+use board::cluster::Explorer;
+use board::solve::SolveError;
 use board::{Board, Lot, Par, Squares, StateLimit, Vehicle, plain, solve};
 use rand::RngExt;
 use random_boards::{generator, random_board};
@@ -189,4 +191,58 @@ fn a_large_cluster_without_a_way_is_counted_as_a_search_through_all_of_it_counts
     assert_eq!(plain::reachable(&board).len(), 187_102);
     // A limit below that says so all the same.
     assert!(solve::solve(&board, StateLimit::new(150_000)).is_err());
+}
+
+#[test]
+fn what_is_read_off_the_cluster_is_what_the_plain_search_finds() {
+    let mut rng = generator(8);
+    let mut explorer = Explorer::new();
+    let (mut n_solvable, mut n_unsolvable) = (0, 0);
+    while n_solvable < 300 || n_unsolvable < 100 {
+        let lot = Lot::new(rng.random_range(4..=6), rng.random_range(4..=6)).unwrap();
+        let (n_vehicles, n_walls) = (rng.random_range(1..9), rng.random_range(0..3));
+        let board = random_board(&mut rng, lot, n_vehicles, n_walls);
+        let Ok(nearest) = explorer.nearest(&board, PLAIN_LIMIT) else {
+            continue;
+        };
+        let par = plain::par(&board);
+        assert_eq!(nearest.map(|nearest| nearest.par.get()), par, "{board}");
+        let Some(nearest) = nearest else {
+            n_unsolvable += 1;
+            continue;
+        };
+        n_solvable += 1;
+        let after = nearest.slide.map(|slide| board.apply(slide).unwrap());
+        assert_eq!(
+            after.and_then(|after| plain::par(&after)),
+            par.and_then(|par| par.checked_sub(1)),
+            "{board}"
+        );
+    }
+}
+
+/// Boards whose search holds tens of thousands of positions.
+#[test]
+fn a_hint_for_a_board_that_is_long_to_search_leads_a_slide_nearer() {
+    for text in [
+        "oooCCooooEEDAAooFDBoHHFDBooGIIoooGJJ",
+        "CCoooDoooEEDBAAoFDBHHGFooooGIIooooJJ",
+        "oooBCCoDDBoFGHAAEFGHIoEoooIJJoooooKK",
+    ] {
+        let board: Board = text.parse().unwrap();
+        let answer = solve::solve(&board, StateLimit::DEFAULT).unwrap();
+        assert!(answer.states > 40_000, "{text}: {}", answer.states);
+        let hint = solve::hint(&board, StateLimit::DEFAULT).unwrap();
+        assert_eq!(hint.par, answer.par);
+        let after = board.apply(hint.slide.unwrap()).unwrap();
+        let left = solve::solve(&after, StateLimit::DEFAULT).unwrap().par.unwrap();
+        assert_eq!(left.get() + 1, answer.par.unwrap().get(), "{text}");
+        // A limit below what the cluster takes is kept, and said.
+        let limit = StateLimit::new(answer.states - 1);
+        let refused = solve::hint(&board, limit).unwrap_err();
+        assert!(
+            matches!(refused, SolveError::LimitReached { .. }),
+            "{text}: {refused}"
+        );
+    }
 }

@@ -166,6 +166,8 @@ pub(crate) struct Lines<R> {
     reader: BufReader<R>,
     column: usize,
     number: u64,
+    /// The bytes of the line read last.
+    bytes: Vec<u8>,
 }
 
 impl<R: Read> Lines<R> {
@@ -175,21 +177,35 @@ impl<R: Read> Lines<R> {
             reader: BufReader::new(reader),
             column,
             number: 0,
+            bytes: Vec::new(),
         }
+    }
+
+    /// The next line that should hold a board, and where it stands; `None`: that was all.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn next_line(&mut self) -> io::Result<Option<(Place, String)>> {
+        while let Some(line) = self.line()? {
+            if !line.trim().is_empty() && !is_comment(&line, self.column) {
+                return Ok(Some((Place::Line(self.number), line)));
+            }
+        }
+        Ok(None)
     }
 
     /// The next line, lossily decoded and without its end; over-long ones are cut.
     fn line(&mut self) -> io::Result<Option<String>> {
-        let mut bytes = Vec::new();
+        self.bytes.clear();
         let mut limited = (&mut self.reader).take(MAX_LINE_BYTES as u64);
-        if limited.read_until(b'\n', &mut bytes)? == 0 {
+        if limited.read_until(b'\n', &mut self.bytes)? == 0 {
             return Ok(None);
         }
-        if bytes.len() == MAX_LINE_BYTES && bytes.last() != Some(&b'\n') {
+        if self.bytes.len() == MAX_LINE_BYTES && self.bytes.last() != Some(&b'\n') {
             self.skip_rest_of_line()?;
         }
         self.number += 1;
-        let text = String::from_utf8_lossy(&bytes);
+        let text = String::from_utf8_lossy(&self.bytes);
         let text = if self.number == 1 {
             text.trim_start_matches('\u{feff}')
         } else {
@@ -218,39 +234,28 @@ impl<R: Read> Iterator for Lines<R> {
     type Item = io::Result<Entry>;
 
     fn next(&mut self) -> Option<io::Result<Entry>> {
-        loop {
-            let line = match self.line() {
-                Ok(line) => line?,
-                Err(error) => return Some(Err(error)),
-            };
-            if line.trim().is_empty() || is_comment(&line, self.column) {
-                continue;
-            }
-            let fields = columns(&line);
-            let text = fields
-                .get(self.column - 1)
-                .map(|text| (*text).to_owned())
-                .ok_or_else(|| {
-                    let n_columns = fields.len();
-                    format!(
-                        "the line has {n_columns} column{}, asked for column {}",
-                        if n_columns == 1 { "" } else { "s" },
-                        self.column
-                    )
-                });
-            return Some(Ok(Entry {
-                place: Place::Line(self.number),
-                line,
-                text,
-            }));
-        }
+        let (place, line) = match self.next_line() {
+            Ok(line) => line?,
+            Err(error) => return Some(Err(error)),
+        };
+        let text = board_column(&columns(&line), self.column).map(str::to_owned);
+        Some(Ok(Entry { place, line, text }))
     }
+}
+
+/// The column of a line that is its board, counted from 1, or that there is none.
+pub(crate) fn board_column<'a>(columns: &[&'a str], column: usize) -> Result<&'a str, String> {
+    columns.get(column - 1).copied().ok_or_else(|| {
+        let n_columns = columns.len();
+        let plural = if n_columns == 1 { "" } else { "s" };
+        format!("the line has {n_columns} column{plural}, asked for column {column}")
+    })
 }
 
 /// The columns of a line: separated by commas, and by blanks. Blanks beside a comma, or beside each other, count
 /// once; nothing between two commas is an empty column. Quotes around a column are dropped.
 pub(crate) fn columns(line: &str) -> Vec<&str> {
-    let mut columns = Vec::new();
+    let mut columns = Vec::with_capacity(8);
     for part in line.split(',') {
         let n_before = columns.len();
         columns.extend(part.split_whitespace().map(unquoted));

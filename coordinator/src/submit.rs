@@ -288,6 +288,7 @@ impl Judged {
             origin,
             best_par: self.rows.last().map(|row| row.found.par).max(self.best_known),
             boards: self.rows,
+            are_new: false,
             n_known: self.n_known,
             rejections: self.rejections,
             n_believed: self.n_believed,

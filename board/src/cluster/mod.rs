@@ -11,6 +11,7 @@ mod distances;
 mod expand;
 mod index;
 mod minimal;
+mod nearest;
 mod processor;
 mod radix;
 mod representative;
@@ -31,6 +32,8 @@ use distances::Levels;
 use minimal::SideSearch;
 use processor::{Measured, Processor};
 use survey::Seed;
+
+pub use nearest::Nearest;
 
 pub(crate) use boxes::column_of;
 pub(crate) use survey::{ClusterView, Visit};

@@ -50,6 +50,8 @@ pub struct BatchToStore {
     pub origin: BatchOrigin,
     /// Boards that may be new, sorted by (par, spelling), distinct.
     pub boards: Vec<BoardRow>,
+    /// Whether they are expected to be new, all of them: a guess, which makes storing them faster if it is right.
+    pub are_new: bool,
     /// Boards that are stored already, or stood in the batch before.
     pub n_known: u32,
     /// The largest par of all boards that were not refused.
@@ -172,7 +174,7 @@ impl Store {
             }
             _ => None,
         };
-        let inserted = tx.insert_boards(batch_id, &batch.boards).await?;
+        let inserted = tx.insert_boards(batch_id, &batch.boards, batch.are_new).await?;
         let n_offered = batch.boards.len() as u64;
         let n_known = u64::from(batch.n_known) + n_offered - inserted.n_inserted;
         let ack = Ack {

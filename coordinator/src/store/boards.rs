@@ -3,10 +3,11 @@
 //! Lists go par by par, hardest first, along each partition's key: an order over all partitions at once would sort
 //! every board there is. Boards that are secret today (reserved for a challenge) are in no list.
 
-use board::Par;
 use board::cluster::Found;
 use board::geometry::Lot;
+use board::{Board, Par};
 use futures_util::TryStreamExt;
+use sqlx::Acquire;
 use thiserror::Error;
 
 use super::{Store, StoreError, Tx, from_sql, narrow, to_sql};
@@ -22,14 +23,20 @@ pub struct BoardRow {
     pub exit_row: u8,
 }
 
+impl BoardRow {
+    /// The row of a board found, where a position of its cluster is at hand, or the mirror image of one.
+    pub fn of(found: Found, position: &Board) -> BoardRow {
+        let lot = position.lot();
+        // A canonical spelling has the exit in the upper half.
+        let exit_row = position.exit_row().min(lot.height() - 1 - position.exit_row());
+        BoardRow { found, lot, exit_row }
+    }
+}
+
 impl From<Found> for BoardRow {
     fn from(found: Found) -> BoardRow {
         let board = found.canonical.board();
-        BoardRow {
-            lot: board.lot(),
-            exit_row: board.exit_row(),
-            found,
-        }
+        BoardRow::of(found, &board)
     }
 }
 
@@ -283,14 +290,68 @@ pub(super) struct Inserted {
     pub(super) best_par: Option<i16>,
 }
 
+/// The statement that inserts boards and counts those that were inserted, with what is done about boards that are there.
+macro_rules! insert {
+    ($connection:expr, $batch_id:expr, $columns:expr, $on_conflict:literal) => {{
+        let columns = &$columns;
+        let row = sqlx::query!(
+            r#"
+            WITH incoming AS (
+                SELECT * FROM unnest($2::smallint[], $3::text[], $4::smallint[], $5::smallint[], $6::smallint[],
+                        $7::smallint[], $8::smallint[], $9::bigint[], $10::boolean[])
+                    AS i (par, canonical, lot_width, lot_height, exit_row, n_vehicles, n_walls, n_states, minimal)
+            ), inserted AS (
+                INSERT INTO boards (batch_id, par, canonical, lot_width, lot_height, exit_row, n_vehicles, n_walls,
+                    n_states, minimal)
+                SELECT $1, par, canonical, lot_width, lot_height, exit_row, n_vehicles, n_walls, n_states, minimal
+                FROM incoming
+                ORDER BY par, canonical COLLATE "C"
+                "# + $on_conflict + r#"
+                RETURNING lot_width, lot_height, exit_row, n_walls, par
+            ), counted AS (
+                INSERT INTO board_counts (lot_width, lot_height, exit_row, n_walls, par, n_boards)
+                SELECT lot_width, lot_height, exit_row, n_walls, par, count(*)
+                FROM inserted
+                GROUP BY lot_width, lot_height, exit_row, n_walls, par
+                ORDER BY lot_width, lot_height, exit_row, n_walls, par
+                ON CONFLICT (lot_width, lot_height, exit_row, n_walls, par)
+                    DO UPDATE SET n_boards = board_counts.n_boards + EXCLUDED.n_boards
+            )
+            SELECT count(*) AS "n_inserted!", max(par) AS best_par FROM inserted
+            "#,
+            $batch_id,
+            &columns.pars,
+            &columns.canonicals as &[&str],
+            &columns.lot_widths,
+            &columns.lot_heights,
+            &columns.exit_rows,
+            &columns.n_vehicles,
+            &columns.n_walls,
+            &columns.n_states,
+            &columns.minimals as &[Option<bool>],
+        )
+        .fetch_one($connection)
+        .await;
+        row.map(|row| Inserted {
+            n_inserted: from_sql(row.n_inserted),
+            best_par: row.best_par,
+        })
+    }};
+}
+
 impl Tx {
     /// Stores boards that are not there yet, and counts them. `rows` are sorted by key and distinct: sorted input
     /// is inserted nearly twice as fast, and two batches that share boards lock them in the same order, so they
     /// cannot deadlock.
+    ///
+    /// Where `are_new` is set, all are tried as new first: looking before each insert whether a board is there, and inserting it
+    /// so that another may come in between, is half of the work. If one is there after all, the database refuses
+    /// the statement at that board, and every one of them is looked for.
     pub(super) async fn insert_boards(
         &mut self,
         batch_id: i64,
         rows: &[BoardRow],
+        are_new: bool,
     ) -> Result<Inserted, StoreError> {
         debug_assert!(
             rows.is_sorted_by(|a, b| key(a) < key(b)),
@@ -307,48 +368,25 @@ impl Tx {
         for row in rows {
             columns.push(row);
         }
-        let row = sqlx::query!(
-            r#"
-            WITH incoming AS (
-                SELECT * FROM unnest($2::smallint[], $3::text[], $4::smallint[], $5::smallint[], $6::smallint[],
-                        $7::smallint[], $8::smallint[], $9::bigint[], $10::boolean[])
-                    AS i (par, canonical, lot_width, lot_height, exit_row, n_vehicles, n_walls, n_states, minimal)
-            ), inserted AS (
-                INSERT INTO boards (batch_id, par, canonical, lot_width, lot_height, exit_row, n_vehicles, n_walls,
-                    n_states, minimal)
-                SELECT $1, par, canonical, lot_width, lot_height, exit_row, n_vehicles, n_walls, n_states, minimal
-                FROM incoming
-                ORDER BY par, canonical COLLATE "C"
-                ON CONFLICT (par, canonical) DO NOTHING
-                RETURNING lot_width, lot_height, exit_row, n_walls, par
-            ), counted AS (
-                INSERT INTO board_counts (lot_width, lot_height, exit_row, n_walls, par, n_boards)
-                SELECT lot_width, lot_height, exit_row, n_walls, par, count(*)
-                FROM inserted
-                GROUP BY lot_width, lot_height, exit_row, n_walls, par
-                ORDER BY lot_width, lot_height, exit_row, n_walls, par
-                ON CONFLICT (lot_width, lot_height, exit_row, n_walls, par)
-                    DO UPDATE SET n_boards = board_counts.n_boards + EXCLUDED.n_boards
-            )
-            SELECT count(*) AS "n_inserted!", max(par) AS best_par FROM inserted
-            "#,
+        if are_new {
+            let mut savepoint = self.tx.begin().await?;
+            match insert!(&mut *savepoint, batch_id, columns, "") {
+                Ok(inserted) => {
+                    savepoint.commit().await?;
+                    return Ok(inserted);
+                }
+                Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {
+                    savepoint.rollback().await?
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(insert!(
+            &mut *self.tx,
             batch_id,
-            &columns.pars,
-            &columns.canonicals,
-            &columns.lot_widths,
-            &columns.lot_heights,
-            &columns.exit_rows,
-            &columns.n_vehicles,
-            &columns.n_walls,
-            &columns.n_states,
-            &columns.minimals as &[Option<bool>],
-        )
-        .fetch_one(&mut *self.tx)
-        .await?;
-        Ok(Inserted {
-            n_inserted: from_sql(row.n_inserted),
-            best_par: row.best_par,
-        })
+            columns,
+            "ON CONFLICT (par, canonical) DO NOTHING"
+        )?)
     }
 }
 
@@ -357,9 +395,9 @@ fn key(row: &BoardRow) -> (Par, &str) {
 }
 
 #[derive(Default)]
-struct Columns {
+struct Columns<'a> {
     pars: Vec<i16>,
-    canonicals: Vec<String>,
+    canonicals: Vec<&'a str>,
     lot_widths: Vec<i16>,
     lot_heights: Vec<i16>,
     exit_rows: Vec<i16>,
@@ -369,12 +407,12 @@ struct Columns {
     minimals: Vec<Option<bool>>,
 }
 
-impl Columns {
-    fn push(&mut self, row: &BoardRow) {
+impl<'a> Columns<'a> {
+    fn push(&mut self, row: &'a BoardRow) {
         // No board with a par beyond 32,767 fits into 64 squares: its cluster would be too large to prove.
         self.pars
             .push(i16::try_from(row.found.par.get()).expect("a par that can be proved fits 15 bits"));
-        self.canonicals.push(row.found.canonical.as_str().to_owned());
+        self.canonicals.push(row.found.canonical.as_str());
         self.lot_widths.push(row.lot.width().into());
         self.lot_heights.push(row.lot.height().into());
         self.exit_rows.push(row.exit_row.into());

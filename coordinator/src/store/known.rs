@@ -131,7 +131,7 @@ impl KnownBoards {
     /// Remembers a key whose row was seen, unless all was forgotten since `memory`.
     pub(super) fn remember<'a>(&self, memory: Memory, keys: impl IntoIterator<Item = (i16, &'a str)>) {
         let mut generations = self.lock();
-        if generations.memory.n_losses != memory.n_losses || generations.epoch.is_none() {
+        if generations.memory.n_losses != memory.n_losses || generations.epoch.is_none() || generations.half == 0 {
             return;
         }
         for (par, spelling) in keys {

@@ -170,6 +170,7 @@ impl Farm {
             rejections: vec![],
             n_believed: 0,
             board_sum: None,
+            are_new: false,
             n_known: 0,
             best_par: None,
             strike: None,

@@ -2,11 +2,11 @@
 
 use board::Par;
 use board::geometry::Lot;
-use coordinator::store::BoardFilter;
+use coordinator::store::{BatchToStore, BoardFilter};
 use proto::convert::StatedBoard;
 use sqlx::PgPool;
 
-use crate::fixture::{Farm, HARDEST, some_boards};
+use crate::fixture::{Farm, HARDEST, imported, some_boards};
 
 fn spellings(boards: &[StatedBoard]) -> Vec<String> {
     boards.iter().map(|board| board.canonical.clone()).collect()
@@ -20,6 +20,68 @@ async fn an_import_again_stores_nothing_and_says_where_boards_came_from(pool: Pg
     assert_eq!((first.n_inserted, first.n_duplicate), (1, 0));
     assert_eq!((again.n_inserted, again.n_duplicate), (0, 1));
     assert_eq!(farm.text("SELECT source FROM discoveries").await, "corpus.txt");
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn boards_thought_new_that_are_not_are_stored_once_and_counted_once(pool: PgPool) {
+    let farm = Farm::new(pool);
+    let boards = spellings(&some_boards());
+    let half = boards.len() / 2;
+    assert!(half > 2, "{half}");
+    let first = farm.import(&boards[..half]).await;
+    assert_eq!((first.n_inserted as usize, first.n_duplicate), (half, 0));
+    let all = farm.import(&boards).await;
+    assert_eq!(
+        (all.n_inserted as usize, all.n_duplicate as usize),
+        (boards.len() - half, half)
+    );
+    // Whether they are thought new or not makes no difference to what is told and counted.
+    for are_new in [true, false] {
+        let batch = BatchToStore {
+            are_new,
+            ..imported(&boards)
+        };
+        let ack = farm.store.store_batch(&batch).await.unwrap();
+        assert_eq!((ack.n_inserted, ack.n_duplicate as usize), (0, boards.len()));
+        let repeated = farm.store.store_batch(&batch).await.unwrap();
+        assert_eq!(repeated, ack);
+    }
+    for sql in [
+        "SELECT count(*) FROM boards",
+        "SELECT sum(n_boards)::bigint FROM board_counts",
+        "SELECT sum(n_boards)::bigint FROM board_tallies",
+        "SELECT sum(n_boards)::bigint FROM hunt_tallies",
+        "SELECT sum(n_inserted)::bigint FROM batches",
+    ] {
+        assert_eq!(farm.count(sql).await as usize, boards.len(), "{sql}");
+    }
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn imports_of_the_same_boards_at_once_store_each_once(pool: PgPool) {
+    let farm = Farm::new(pool);
+    let boards = spellings(&some_boards());
+    let mut importing = tokio::task::JoinSet::new();
+    for idx in 0..6 {
+        // Each begins elsewhere, so that no two of them collide at their first board alone.
+        let mut boards = boards.clone();
+        boards.rotate_left(idx * boards.len() / 6);
+        boards.truncate(boards.len() / 2);
+        let (store, batch) = (farm.store.clone(), imported(&boards));
+        importing.spawn(async move { store.store_batch(&batch).await.unwrap() });
+    }
+    let acks = importing.join_all().await;
+    let n_inserted: u32 = acks.iter().map(|ack| ack.n_inserted).sum();
+    assert_eq!(n_inserted as usize, boards.len());
+    assert_eq!(
+        farm.count("SELECT count(*) FROM boards").await as usize,
+        boards.len()
+    );
+    assert_eq!(
+        farm.count("SELECT sum(n_boards)::bigint FROM board_tallies")
+            .await as usize,
+        boards.len()
+    );
 }
 
 #[sqlx::test(migrator = "coordinator::store::MIGRATOR")]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use board::Board;
 use board::cluster::Explorer;
 use coordinator::Coordinator;
 use proto::convert::{JobKind, Lease, LeaseOutcome, StatedBoard};
@@ -20,6 +21,9 @@ use crate::fixture::{Farm, hello, space, stated};
 
 /// Long enough for anything that is going to happen; a test that waits for it has failed.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// No vehicle can let B go down far enough, but tens of millions of positions say nothing of it.
+const ENDLESS: &str = "DDEEoooBFFGGoooBHHIIoooBAAoooooBJJKKooooLLooxCCCMMNNooooPPQQoooo";
 
 struct Running {
     coordinator: Coordinator,
@@ -417,4 +421,52 @@ async fn get(addr: std::net::SocketAddr, path: &str) -> String {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();
     answer
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_hint_is_the_first_slide_of_a_shortest_solution(pool: PgPool) {
+    let mut running = start(&pool).await;
+    let mut hint = async |board: &str| {
+        let request = v1::HintRequest {
+            board: board.to_owned(),
+        };
+        running
+            .operator
+            .hint(request)
+            .await
+            .map(tonic::Response::into_inner)
+    };
+
+    // Following hints solves the board in its par; the letters are those of the question.
+    let mut board: Board = "BBoZoJFooZIJFAAZIKFCCCIKGoooDDGoooEE".parse().unwrap();
+    let expected = board::plain::par(&board).unwrap();
+    for left in (1..=expected).rev() {
+        let hinted = hint(&board.to_string()).await.unwrap();
+        assert_eq!(hinted.par, Some(left.into()), "{board}");
+        let hinted = hinted.slide.unwrap();
+        let slides = board.slides();
+        let slide = slides.iter().find(|&&slide| board.spell_slide(slide) == hinted);
+        board = board.apply(*slide.unwrap()).unwrap();
+    }
+    let solved = hint(&board.to_string()).await.unwrap();
+    assert_eq!((solved.slide, solved.par), (None, Some(0)));
+
+    let unsolvable = hint("ooooooooooooAAoxoooooooooooooooooooo").await.unwrap();
+    assert_eq!((unsolvable.slide, unsolvable.par), (None, None));
+
+    let long = "o".repeat(10_000);
+    for (text, reason) in [
+        ("", "square lot"),
+        ("ooooooooooooAAoBoooooooooooooooooooo", "single square"),
+        ("oooooooooBoooooBoooooooooooooooooooo", "no hero"),
+        (long.as_str(), "bytes"),
+    ] {
+        let refused = hint(text).await.unwrap_err();
+        assert_eq!(refused.code(), Code::InvalidArgument, "{text}");
+        assert!(refused.message().contains(reason), "{}", refused.message());
+    }
+    // The call's own limit, not the board's fault.
+    let refused = hint(ENDLESS).await.unwrap_err();
+    assert_eq!(refused.code(), Code::FailedPrecondition, "{}", refused.message());
+    stop(running).await;
 }

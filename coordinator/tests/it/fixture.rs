@@ -122,21 +122,7 @@ impl Farm {
 
     /// Stores the representatives of these boards' clusters, as an import does.
     pub(crate) async fn import(&self, boards: &[String]) -> Ack {
-        let mut rows: Vec<BoardRow> = boards.iter().map(|board| BoardRow::from(found(board))).collect();
-        rows.sort_by(|a, b| (a.found.par, &a.found.canonical).cmp(&(b.found.par, &b.found.canonical)));
-        let batch = BatchToStore {
-            id: BatchId::new(Uuid::new_v4()),
-            origin: BatchOrigin::Import("corpus.txt".to_owned()),
-            best_par: rows.last().map(|row| row.found.par),
-            boards: rows,
-            n_known: 0,
-            rejections: Vec::new(),
-            n_believed: 0,
-            board_sum: None,
-            strike: None,
-            max_strikes: 3,
-        };
-        self.store.store_batch(&batch).await.unwrap()
+        self.store.store_batch(&imported(boards)).await.unwrap()
     }
 
     pub(crate) async fn count(&self, sql: &'static str) -> i64 {
@@ -282,4 +268,23 @@ pub(crate) fn some_boards() -> Vec<StatedBoard> {
         boards.len()
     );
     boards
+}
+
+/// A batch of the representatives of these boards' clusters, as an import hands it in.
+pub(crate) fn imported(boards: &[String]) -> BatchToStore {
+    let mut rows: Vec<BoardRow> = boards.iter().map(|board| BoardRow::from(found(board))).collect();
+    rows.sort_by(|a, b| (a.found.par, &a.found.canonical).cmp(&(b.found.par, &b.found.canonical)));
+    BatchToStore {
+        id: BatchId::new(Uuid::new_v4()),
+        origin: BatchOrigin::Import("corpus.txt".to_owned()),
+        best_par: rows.last().map(|row| row.found.par),
+        boards: rows,
+        are_new: true,
+        n_known: 0,
+        rejections: Vec::new(),
+        n_believed: 0,
+        board_sum: None,
+        strike: None,
+        max_strikes: 3,
+    }
 }

@@ -294,6 +294,7 @@ impl<'a> World<'a> {
             origin: BatchOrigin::Import("a file".to_owned()),
             best_par: None,
             boards: rows,
+            are_new: true,
             n_known: 0,
             rejections: Vec::new(),
             n_believed: 0,

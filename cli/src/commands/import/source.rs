@@ -1,5 +1,6 @@
 //! What is imported: files of lines, and the formats that `parforce export` writes, told by how they begin.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -10,7 +11,7 @@ use serde::Deserialize;
 use super::columns::{Row, Rows};
 use crate::commands::UsageError;
 use crate::commands::export::lines::CSV_HEAD;
-use crate::input::{self, Entry, Lines};
+use crate::input::{self, Lines, Place};
 
 /// How Parquet files begin.
 const MAGIC: &[u8] = b"PAR1";
@@ -44,13 +45,29 @@ pub(super) enum Source {
 
 /// One board of a file, not yet looked at.
 pub(super) struct Line {
-    /// Where it stood, for people.
-    pub(super) place: String,
+    pub(super) place: LinePlace,
     form: Form,
 }
 
+/// Where a board stood.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum LinePlace {
+    Text(Place),
+    /// Of a file of columns, counted from 1.
+    Row(u64),
+}
+
+impl fmt::Display for LinePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LinePlace::Text(place) => write!(f, "{place}"),
+            LinePlace::Row(number) => write!(f, "row {number}"),
+        }
+    }
+}
+
 enum Form {
-    Columns(Entry, ColumnNumbers),
+    Columns(String, ColumnNumbers),
     Json(String),
     Row(Row),
 }
@@ -124,34 +141,14 @@ impl Source {
     /// When the file cannot be read.
     pub(super) fn next_batch(&mut self, n: usize) -> anyhow::Result<Vec<Line>> {
         match self {
-            Source::Lines(lines, columns) => lines
-                .by_ref()
-                .take(n)
-                .map(|entry| {
-                    let entry = entry?;
-                    Ok(Line {
-                        place: entry.place.to_string(),
-                        form: Form::Columns(entry, *columns),
-                    })
-                })
-                .collect(),
-            Source::Json(lines) => lines
-                .by_ref()
-                .take(n)
-                .map(|entry| {
-                    let entry = entry?;
-                    Ok(Line {
-                        place: entry.place.to_string(),
-                        form: Form::Json(entry.line),
-                    })
-                })
-                .collect(),
+            Source::Lines(lines, columns) => take(lines, n, |line| Form::Columns(line, *columns)),
+            Source::Json(lines) => take(lines, n, Form::Json),
             Source::Columns(rows, n_read) => {
                 let rows = rows.next_batch(n)?;
                 let first = *n_read + 1;
                 *n_read += rows.len() as u64;
                 let line = |(number, row)| Line {
-                    place: format!("row {number}"),
+                    place: LinePlace::Row(number),
                     form: Form::Row(row),
                 };
                 Ok((first..).zip(rows).map(line).collect())
@@ -160,11 +157,25 @@ impl Source {
     }
 }
 
+/// The next lines, at most so many.
+fn take<R: Read>(lines: &mut Lines<R>, n: usize, form: impl Fn(String) -> Form) -> anyhow::Result<Vec<Line>> {
+    let mut taken = Vec::new();
+    while taken.len() < n
+        && let Some((place, line)) = lines.next_line()?
+    {
+        taken.push(Line {
+            place: LinePlace::Text(place),
+            form: form(line),
+        });
+    }
+    Ok(taken)
+}
+
 impl Line {
     /// What decides whether the line is proved although its file is trusted.
     pub(super) fn bytes(&self) -> &[u8] {
         match &self.form {
-            Form::Columns(entry, _) => entry.line.as_bytes(),
+            Form::Columns(line, _) => line.as_bytes(),
             Form::Json(line) => line.as_bytes(),
             Form::Row(row) => row.canonical.as_bytes(),
         }
@@ -177,12 +188,15 @@ impl Line {
     pub(super) fn read(&self, exit: Exit) -> Result<Stated, String> {
         let board = |text: &str| Board::parse_with_exit(text, exit).map_err(|error| error.to_string());
         match &self.form {
-            Form::Columns(entry, columns) => Ok(Stated {
-                board: board(entry.text.as_deref().map_err(Clone::clone)?)?,
-                par: number(entry, columns.par, "par")?,
-                states: number(entry, columns.states, "states")?,
-                minimal: truth(entry, columns.minimal)?,
-            }),
+            Form::Columns(line, numbers) => {
+                let cells = input::columns(line);
+                Ok(Stated {
+                    board: board(input::board_column(&cells, usize::from(numbers.board))?)?,
+                    par: number(&cells, numbers.par, "par")?,
+                    states: number(&cells, numbers.states, "states")?,
+                    minimal: truth(&cells, numbers.minimal)?,
+                })
+            }
             Form::Json(line) => {
                 let line: JsonLine = serde_json::from_str(line).map_err(|error| error.to_string())?;
                 Ok(Stated {
@@ -203,18 +217,18 @@ impl Line {
 }
 
 /// What a column of a line states, if one was named.
-fn number(entry: &Entry, column: Option<u16>, what: &str) -> Result<Option<u64>, String> {
+fn number(cells: &[&str], column: Option<u16>, what: &str) -> Result<Option<u64>, String> {
     let Some(column) = column else { return Ok(None) };
-    let text = cell(entry, column, what)?;
+    let text = cell(cells, column, what)?;
     text.parse()
         .map(Some)
         .map_err(|_| format!("column {column} is {text:?}, expected {what} as a number"))
 }
 
 /// Whether a column says true or false; nothing: it was not examined.
-fn truth(entry: &Entry, column: Option<u16>) -> Result<Option<bool>, String> {
+fn truth(cells: &[&str], column: Option<u16>) -> Result<Option<bool>, String> {
     let Some(column) = column else { return Ok(None) };
-    match cell(entry, column, "minimal")? {
+    match cell(cells, column, "minimal")? {
         "" => Ok(None),
         "true" => Ok(Some(true)),
         "false" => Ok(Some(false)),
@@ -224,9 +238,8 @@ fn truth(entry: &Entry, column: Option<u16>) -> Result<Option<bool>, String> {
     }
 }
 
-fn cell<'a>(entry: &'a Entry, column: u16, what: &str) -> Result<&'a str, String> {
-    let columns = input::columns(&entry.line);
-    let cell = columns.get(usize::from(column) - 1).copied();
+fn cell<'a>(cells: &[&'a str], column: u16, what: &str) -> Result<&'a str, String> {
+    let cell = cells.get(usize::from(column) - 1).copied();
     cell.ok_or_else(|| format!("the line has no column {column} for {what}"))
 }
 
