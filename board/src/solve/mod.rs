@@ -102,14 +102,13 @@ pub fn solve(board: &Board, limit: StateLimit) -> Result<Answer, SolveError> {
 
 /// The first slide of a shortest solution, and how far there is to go.
 ///
-/// Most boards are solved before the search holds many positions. For the others the explorer walks over the whole
-/// cluster, which it does so much faster that this bounds the time for every board of the ordinary lot.
+/// Nearly all boards are solved before the search holds many positions. For the others it is read off the whole cluster.
 ///
 /// # Errors
 /// When the search reaches `limit` without an answer.
 pub fn hint(board: &Board, limit: StateLimit) -> Result<Hint, SolveError> {
-    match solve(board, limit.min(QUICK)) {
-        Err(SolveError::LimitReached { .. }) if limit > QUICK => {}
+    match solve(board, limit.min(StateLimit::new(DOUBT))) {
+        Err(SolveError::LimitReached { .. }) if limit > StateLimit::new(DOUBT) => {}
         answer => return answer.map(Hint::from),
     }
     match Explorer::new().nearest(board, limit.min(DOUBT_LIMIT)) {
@@ -139,9 +138,6 @@ fn is_shut(board: &Board, lanes: &[Lane]) -> bool {
     let shuts = |lane: &Lane| is_ahead(lane) && lane.always_taken() >> board.exit_row() & 1 != 0;
     !is_open || lanes.iter().any(shuts)
 }
-
-/// The positions that a search for a hint holds before it asks the explorer: some milliseconds' work.
-const QUICK: StateLimit = StateLimit::new(20_000);
 
 /// How many positions found are looked up together.
 const BATCH: usize = 1024;

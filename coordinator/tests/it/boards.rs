@@ -65,7 +65,8 @@ async fn imports_of_the_same_boards_at_once_store_each_once(pool: PgPool) {
     for idx in 0..6 {
         // Each begins elsewhere, so that no two of them collide at their first board alone.
         let mut boards = boards.clone();
-        boards.rotate_left(idx * boards.len() / 6);
+        let n_before = idx * boards.len() / 6;
+        boards.rotate_left(n_before);
         boards.truncate(boards.len() / 2);
         let (store, batch) = (farm.store.clone(), imported(&boards));
         importing.spawn(async move { store.store_batch(&batch).await.unwrap() });
