@@ -67,6 +67,7 @@ mod finds;
 pub mod geometry;
 pub mod hopeless;
 pub mod job;
+pub mod known;
 #[expect(
     clippy::cast_possible_truncation,
     reason = "lanes hold at most 8 squares and 15 arrangements, words 64 bits: each cast is of a number that fits"

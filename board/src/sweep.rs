@@ -3,9 +3,14 @@
 //! A hard board's neighbours are the likeliest place for another one, and there are few of them: some two hundred on a
 //! 6x6 lot. So they are all tried, in order, and nothing is drawn by lot: a sweep of a board says all there is to say
 //! about its neighbourhood, and need never be repeated. Which boards deserve it is the coordinator's affair.
+//!
+//! A board here is a position, not a cluster: from another position of the same cluster the same change leads elsewhere,
+//! since the other vehicles stand elsewhere. Some hard boards are no one-piece change of any other's representative, and
+//! are found from other [`position`]s alone.
 
 use std::collections::HashSet;
 
+use crate::ENGINE;
 use crate::anneal::MAX_STARTS;
 use crate::canonical::Canonical;
 use crate::cluster::Explorer;
@@ -14,6 +19,7 @@ use crate::hopeless::is_hopeless;
 use crate::job::{Frame, GoOn, MAX_CLUSTER_LIMIT, MAX_SHARDS, ShardEnd, SpecError};
 use crate::mutate::Mutator;
 use crate::space::BoardSpace;
+use crate::stream::Stream;
 
 /// A sweep job: the neighbours of some boards.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -93,6 +99,33 @@ impl SweepSpec {
     }
 }
 
+/// Slides that lead from a representative to another of its cluster's positions.
+const WALK_SLIDES: u32 = 100;
+
+/// A position of a board's cluster, reached by slides drawn by lot: for the same board, pass and seed always the same. Pass 0
+/// is the board itself.
+pub fn position(board: &Canonical, pass: u32, seed: u64) -> Canonical {
+    if pass == 0 {
+        return board.clone();
+    }
+    let mut position = board.board();
+    let spelled = board.as_str().bytes().fold(seed, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    let mut stream = Stream::new(ENGINE, spelled, pass);
+    for _ in 0..WALK_SLIDES {
+        let slides = position.slides();
+        if slides.is_empty() {
+            break;
+        }
+        let slide = slides[stream.index(slides.len())];
+        position = position
+            .apply(slide)
+            .expect("the slide was made for this position");
+    }
+    position.canonical()
+}
+
 /// Tries the changes of one shard's boards; see [`JobSpec::run_shard_while`](crate::job::JobSpec::run_shard_while).
 pub fn run_shard_while(spec: &SweepSpec, shard: u32, explorer: &mut Explorer, go_on: GoOn<'_>) -> ShardEnd {
     let mutator = Mutator::new(&spec.space);
@@ -117,4 +150,48 @@ pub fn run_shard_while(spec: &SweepSpec, shard: u32, explorer: &mut Explorer, go
         }
     }
     ShardEnd::Complete(finds.into_outcome())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::StateLimit;
+
+    #[test]
+    fn positions_are_of_the_boards_cluster_and_the_same_every_time() {
+        let mut explorer = Explorer::new();
+        let board = Canonical::parse("BCCoDoBEFoDGBEFAAGHHHIoGooJIKKLLJMMo").unwrap();
+        let representative = |position: &Canonical| {
+            let found = explorer.entry(&position.board(), StateLimit::DEFAULT).unwrap();
+            found.expect("solvable").canonical
+        };
+        assert_eq!(position(&board, 0, 7), board);
+        let mut positions: Vec<Canonical> = (0..8).map(|pass| position(&board, pass, 7)).collect();
+        assert_eq!(position(&board, 3, 7), positions[3]);
+        assert_ne!(position(&board, 3, 8), positions[3]);
+        let representatives: HashSet<Canonical> = positions.iter().map(representative).collect();
+        assert_eq!(representatives, HashSet::from([board]));
+        positions.sort();
+        positions.dedup();
+        assert_eq!(positions.len(), 8, "of 4,780 positions, eight that differ");
+    }
+
+    #[test]
+    fn from_another_position_the_same_changes_lead_elsewhere() {
+        // A hard board, and one that no change of a hard board's representative leads to.
+        let space = BoardSpace::usual("6x6".parse().unwrap()).unwrap();
+        let board = Canonical::parse("BBBCooooDCEEAADooFGoDHHFGIIIJKLLMMJK").unwrap();
+        let island = "ooBCCCooBDEEAABDoFGoHHIFGJJJIKLLMMMK";
+        let finds = |pass| {
+            let starts = vec![position(&board, pass, 1)];
+            let spec = SweepSpec::new(space.clone(), starts, 1, 20_000).unwrap();
+            let result = crate::job::JobSpec::Sweep(spec).run(&mut Explorer::new());
+            result
+                .found
+                .iter()
+                .any(|found| found.canonical.as_str() == island)
+        };
+        assert!(!finds(0));
+        assert!((1..=16).any(finds));
+    }
 }

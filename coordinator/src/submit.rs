@@ -46,6 +46,9 @@ pub enum SubmitError {
 /// Stores what is new and true in a batch. The lease may have been lost since, or forgotten by a database that was set back
 /// to a backup: boards are facts.
 ///
+/// A hash stands for a board only if one of it is known here to be stored; else the answer is that nothing was stored,
+/// and the batch comes again with all boards spelled out. So a claim is held against boards, never against a worker's word.
+///
 /// # Errors
 /// [`SubmitError`]; then nothing was stored.
 pub async fn submit(
@@ -61,7 +64,7 @@ pub async fn submit(
             token: batch.token.get(),
         });
     }
-    let board_sum = sum_of(&batch.boards);
+    let board_sum = sum_of(&batch);
     let mut stored = store.stored(batch.id, Some(board_sum)).await?;
     if stored == Stored::OtherBoards {
         // Answered as what is stored, these boards would be lost. They go under an id that is theirs alone.
@@ -81,13 +84,16 @@ pub async fn submit(
             // A level of a campaign is generated again, to the byte.
             return Err(wrong_kind("jams"));
         }
+        if !batch.known.is_empty() {
+            return Ok(spell_out());
+        }
         return submit_stray(store, prover, max_strikes, batch, board_sum).await;
     };
     if lease.is_siren {
         let job = store.job(batch.job).await?;
         let job = job.expect("a lease of it was granted, and jobs are never deleted");
         return match job.spec.jams() {
-            Some(spec) if batch.boards.is_empty() => {
+            Some(spec) if batch.boards.is_empty() && batch.known.is_empty() => {
                 jams::submit(store, prover, max_strikes, batch, lease, &job, spec).await
             }
             _ => Err(wrong_kind("boards")),
@@ -97,7 +103,15 @@ pub async fn submit(
         return Err(wrong_kind("jams"));
     }
     let memory = store.memory();
-    let sorted = Sorted::of(store, batch.boards).await?;
+    let Some(best_by_hash) = store.best_known_par(&batch.known) else {
+        return Ok(spell_out());
+    };
+    let n_by_hash = u32::try_from(batch.known.len()).expect("a batch has at most 10,000 boards");
+    let mut sorted = Sorted::of(store, batch.boards).await?;
+    sorted.n_known += n_by_hash;
+    sorted.best_known = sorted
+        .best_known
+        .max(Some(best_by_hash).filter(|_| n_by_hash > 0));
     let case = Case {
         space: Some((lease.lot, lease.exit_row)),
         best_par: best_par(store, prover, &lease).await?,
@@ -150,11 +164,23 @@ fn own_id(id: BatchId, board_sum: u128) -> BatchId {
     BatchId::new(Uuid::from_u128(id.get().as_u128() ^ board_sum))
 }
 
-fn sum_of(boards: &[StatedBoard]) -> u128 {
-    boards.iter().fold(0_u128, |sum, stated| {
+/// The sum of the hashes of a batch's boards, whichever of them are spelled out.
+fn sum_of(batch: &Batch) -> u128 {
+    let spelled = batch.boards.iter().map(|stated| {
         let par = Par::new(u16::try_from(stated.par).unwrap_or(0));
-        sum.wrapping_add(hash_board(par, &stated.canonical))
-    })
+        hash_board(par, &stated.canonical)
+    });
+    spelled
+        .chain(batch.known.iter().copied())
+        .fold(0, u128::wrapping_add)
+}
+
+/// The answer to hashes that are not all known here: nothing is stored, and the boards are asked for.
+fn spell_out() -> Ack {
+    Ack {
+        spell_out: true,
+        ..Ack::default()
+    }
 }
 
 async fn judge(prover: &Prover, sorted: Sorted, case: Case) -> Result<Judged, SubmitError> {

@@ -353,6 +353,7 @@ async fn hand_in(caller: &Caller, boards: &[StatedBoard]) -> anyhow::Result<()> 
         token: lease.token,
         boards: boards.to_vec(),
         jams: Vec::new(),
+        known: Vec::new(),
     };
     let ack = caller.client.submit_boards(batch).await?;
     ensure!(

@@ -203,6 +203,7 @@ impl Holder {
             token: self.held.token(),
             boards,
             jams,
+            known: Vec::new(),
         };
         let acknowledged = self.tools.uploads.hand_in(batch).await;
         self.pending.push(acknowledged);

@@ -26,6 +26,8 @@ pub struct Progress {
     pub boards_inserted: u64,
     /// Boards that were known to the coordinator.
     pub boards_duplicate: u64,
+    /// Of these, boards that were named by their hashes.
+    pub boards_by_hash: u64,
     /// Boards that the coordinator refused.
     pub boards_rejected: u64,
     /// The hardest board found.
@@ -74,6 +76,11 @@ impl Reporter {
             progress.boards_duplicate += u64::from(ack.n_duplicate);
             progress.boards_rejected += ack.rejected.len() as u64;
         });
+    }
+
+    pub(crate) fn named_by_hash(&self, n_boards: usize) {
+        self.0
+            .send_modify(|progress| progress.boards_by_hash += n_boards as u64);
     }
 
     pub(crate) fn refused(&self, n_boards: usize) {

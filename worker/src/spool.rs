@@ -287,6 +287,7 @@ mod tests {
             token: FencingToken::new(2).unwrap(),
             boards: vec![board],
             jams: Vec::new(),
+            known: Vec::new(),
         }
     }
 

@@ -1,14 +1,21 @@
 //! The way of found boards to the coordinator: spooled, sent, acknowledged, forgotten.
 //!
 //! Boards are facts: they are sent whatever became of the lease they were found under, and again for as long as nobody
-//! says that they are stored.
+//! says that they are stored. A board that this process was told is stored is known by its hash afterwards, and spelled out
+//! again only for a coordinator that asks for it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use proto::convert::{Ack, Batch};
+use board::Par;
+use board::known::KnownBoards;
+use board::tally::hash_board;
+use proto::convert::{Ack, Batch, StatedBoard};
+use proto::ids::BatchId;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, error, warn};
+use uuid::Uuid;
 
 use crate::backoff::Backoff;
 use crate::client::CallError;
@@ -19,6 +26,9 @@ use crate::spool::{Spool, SpoolError};
 
 /// Batches that may wait to be sent before whoever found more must wait.
 const MAX_QUEUED_BATCHES: usize = 64;
+
+/// The most boards remembered as stored: some 120 bytes each, and no more than a coordinator remembers.
+const MAX_KNOWN: usize = 200_000;
 
 /// The entrance: batches go in, and come out when they are acknowledged.
 #[derive(Clone, Debug)]
@@ -43,6 +53,8 @@ pub struct Uploader {
     spool: Arc<Spool>,
     queue: mpsc::Receiver<Upload>,
     room: Arc<Notify>,
+    /// Boards that a coordinator said are stored.
+    known: KnownBoards,
 }
 
 /// The entrance to a spool, and the uploader behind it.
@@ -54,7 +66,13 @@ pub fn new(spool: Spool) -> (Uploads, Uploader) {
         queue: sender,
         room: Arc::clone(&room),
     };
-    (uploads, Uploader { spool, queue, room })
+    let uploader = Uploader {
+        spool,
+        queue,
+        room,
+        known: KnownBoards::new(MAX_KNOWN),
+    };
+    (uploads, uploader)
 }
 
 impl Uploads {
@@ -123,13 +141,25 @@ impl Uploader {
         }
     }
 
-    async fn send_one(&self, link: &Link, backoff: &mut Backoff, reporter: &Reporter, batch: Batch) {
+    async fn send_one(&mut self, link: &Link, backoff: &mut Backoff, reporter: &Reporter, batch: Batch) {
+        let mut sent = batch.clone();
+        if link.welcome().takes_hashes {
+            sent = self.shorten(sent);
+        }
         let outcome = loop {
-            match link.submit(batch.clone()).await {
+            match link.submit(sent.clone()).await {
                 Err(error) if error.is_retryable() => {
                     let delay = backoff.next(error.retry_after());
                     warn!(%error, batch.id = %batch.id, delay_ms = delay.as_millis(), "boards not taken yet");
                     clock::sleep(delay).await;
+                }
+                // This coordinator does not remember what it, or another one, was told.
+                Ok(ack) if ack.spell_out && !sent.known.is_empty() => sent = batch.clone(),
+                Ok(ack) if is_short(&sent, &ack) => {
+                    // One that knows nothing of hashes, behind the address of one that does: what it passed over is handed
+                    // in as another batch.
+                    reporter.acknowledged(&ack);
+                    sent = passed_over(&batch, &sent);
                 }
                 outcome => break outcome,
             }
@@ -137,12 +167,14 @@ impl Uploader {
         backoff.reset();
         let forgotten = match outcome {
             Ok(ack) => {
-                note(&batch, &ack);
+                note(&sent, &ack);
+                self.remember(&sent, &ack);
                 reporter.acknowledged(&ack);
+                reporter.named_by_hash(sent.known.len());
                 self.spool.remove(&batch)
             }
             Err(error) => {
-                note_refusal(&batch, &error);
+                note_refusal(&sent, &error);
                 reporter.refused(batch.boards.len() + batch.jams.len());
                 self.spool.refuse(&batch)
             }
@@ -153,10 +185,59 @@ impl Uploader {
         }
         self.room.notify_waiters();
     }
+
+    /// The batch with known boards named by their hashes.
+    fn shorten(&mut self, mut batch: Batch) -> Batch {
+        let known = &mut self.known;
+        batch.boards.retain(|board| {
+            let is_known = par_of(board).is_some_and(|par| known.contains(par, &board.canonical));
+            if is_known {
+                batch.known.push(hash_of(board));
+            }
+            !is_known
+        });
+        batch
+    }
+
+    /// Remembers what stood in a batch and is stored now.
+    fn remember(&mut self, sent: &Batch, ack: &Ack) {
+        let rejected: HashSet<u32> = ack.rejected.iter().map(|rejection| rejection.board_idx).collect();
+        for (idx, board) in (0..).zip(&sent.boards) {
+            if let Some(par) = par_of(board).filter(|_| !rejected.contains(&idx)) {
+                self.known.insert(par, &board.canonical);
+            }
+        }
+    }
+}
+
+/// Whether an answer passes over boards that were named by their hashes.
+fn is_short(sent: &Batch, ack: &Ack) -> bool {
+    let n_answered = ack.n_inserted as usize + ack.n_duplicate as usize + ack.rejected.len();
+    !sent.known.is_empty() && n_answered == sent.boards.len()
+}
+
+/// The boards of a batch that were named by their hashes, spelled out.
+fn passed_over(batch: &Batch, sent: &Batch) -> Batch {
+    let mut boards = batch.boards.clone();
+    boards.retain(|board| sent.known.contains(&hash_of(board)));
+    Batch {
+        id: BatchId::new(Uuid::new_v4()),
+        boards,
+        known: Vec::new(),
+        ..sent.clone()
+    }
+}
+
+fn par_of(board: &StatedBoard) -> Option<Par> {
+    u16::try_from(board.par).ok().map(Par::new)
+}
+
+fn hash_of(board: &StatedBoard) -> u128 {
+    hash_board(par_of(board).unwrap_or(Par::ZERO), &board.canonical)
 }
 
 fn note_refusal(batch: &Batch, refusal: &CallError) {
-    let n_boards = batch.boards.len() + batch.jams.len();
+    let n_boards = batch.boards.len() + batch.known.len() + batch.jams.len();
     error!(%refusal, batch.id = %batch.id, n_boards, "a batch was refused for good and set aside");
 }
 

@@ -115,6 +115,67 @@ async fn jobs_are_claimed_with_the_digest_of_a_replay_after_their_boards_are_sto
     assert_eq!(progress.hardest.map(|(par, _)| par), hardest);
 }
 
+/// The worker of one slot runs the same job twice; `between` happens after the first.
+async fn run_twice(fake: &Fake, between: impl FnOnce(&mut State)) -> Progress {
+    fake.with(|state| state.takes_hashes = true);
+    let worker = start(fake, None);
+    fake.until(|state| state.completions.len() == 1).await;
+    fake.with(|state| {
+        between(state);
+        state.queue.push_back(Some(short_job(1)));
+    });
+    fake.until(|state| state.completions.len() == 2).await;
+    worker.drain().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn boards_that_are_stored_are_named_by_their_hashes_when_they_are_found_again() {
+    let n_boards = boards_of(&[short_job(1).run(&mut Explorer::new())]);
+    let fake = Fake::start([short_job(1)]).await;
+    let progress = run_twice(&fake, |_| {}).await;
+    fake.with(|state| {
+        assert_eq!((state.n_spelled, state.n_by_hash), (n_boards, n_boards));
+        assert_eq!(state.boards.len(), n_boards);
+    });
+    assert_eq!(progress.boards_by_hash, n_boards as u64);
+    assert_eq!(progress.boards_duplicate, n_boards as u64);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_coordinator_that_remembers_nothing_has_boards_spelled_out_again() {
+    let n_boards = boards_of(&[short_job(1).run(&mut Explorer::new())]);
+    let fake = Fake::start([short_job(1)]).await;
+    let progress = run_twice(&fake, |state| {
+        state.remembered.clear();
+        state.boards.clear();
+    })
+    .await;
+    fake.with(|state| {
+        assert_eq!(state.boards.len(), n_boards);
+        // The job comes in several batches: a later one may find what an earlier one spelled out.
+        assert!(state.n_spelled > n_boards);
+        assert_eq!(state.n_spelled + state.n_by_hash, 2 * n_boards);
+    });
+    assert_eq!(progress.boards_inserted, 2 * n_boards as u64);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_coordinator_that_passes_over_hashes_gets_every_board_all_the_same() {
+    let n_boards = boards_of(&[short_job(1).run(&mut Explorer::new())]);
+    let fake = Fake::start([short_job(1)]).await;
+    let progress = run_twice(&fake, |state| {
+        state.ignores_hashes = true;
+        state.boards.clear();
+    })
+    .await;
+    fake.with(|state| {
+        assert_eq!(state.boards.len(), n_boards);
+        assert_eq!((state.n_spelled, state.n_by_hash), (2 * n_boards, 0));
+    });
+    assert_eq!(progress.boards_inserted, 2 * n_boards as u64);
+    assert_eq!(progress.boards_by_hash, 0);
+}
+
 #[test]
 fn a_replay_is_the_same_on_one_thread_and_on_four() {
     let spec = short_job(5);

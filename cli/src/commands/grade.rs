@@ -141,7 +141,9 @@ pub(crate) async fn grade(store: &Store, hunt: &HuntRecord, n_boards: u64) -> an
             .map(|of| of.last_at)
             .max();
         let all = last.filter(|_| there_are_hard.is_some_and(|n| n > 0 && n <= found_hard));
-        moments.push((format!("every board of par {HARD} or more"), all));
+        if there_are_hard != Some(0) {
+            moments.push((format!("every board of par {HARD} or more"), all));
+        }
     } else if let Some(best) = found.last() {
         moments.push((
             format!("par {}, the hardest it found", best.par),
@@ -246,7 +248,7 @@ fn for_people(out: &mut impl Write, grade: &Grade) -> std::io::Result<()> {
         "\n{} boards found first by this hunt",
         thousands(grade.boards)
     )?;
-    if let (Some(there_are), found) = grade.hard {
+    if let (Some(there_are @ 1..), found) = grade.hard {
         writeln!(
             out,
             "{found} of {there_are} of par {HARD} or more ({})",

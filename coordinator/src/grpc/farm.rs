@@ -121,6 +121,7 @@ impl FarmService {
             versions: shared.gate.versions(),
             directive: directive(&standing, refusal.as_deref()),
             refusal,
+            takes_hashes: true,
         })
     }
 

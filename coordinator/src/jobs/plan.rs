@@ -8,7 +8,7 @@ use board::job::{Frame, JobSpec};
 use board::mutate::Mutator;
 use board::scatter::ScatterSpec;
 use board::space::BoardSpace;
-use board::sweep::SweepSpec;
+use board::sweep::{self, SweepSpec};
 use board::{Axis, Board, Canonical};
 use proto::convert::{Aim, JobKind, Strategy};
 
@@ -205,7 +205,7 @@ impl Planner<'_> {
         )))
     }
 
-    /// `None`: every board there is was swept.
+    /// `None`: every board there is was swept, from as many positions as it is worth.
     async fn sweep(&self, tx: &mut Tx) -> Result<Option<JobSpec>, StoreError> {
         let measured = tx.measured(self.hunt.hunt, JobKind::Sweep).await?;
         let wanted = n_iterations(measured, self.sizing.target, FIRST_SWEEP);
@@ -213,20 +213,23 @@ impl Planner<'_> {
         let mut boards = tx.unswept(self.hunt.hunt, space, MAX_SWEPT).await?;
         let mutator = Mutator::new(space);
         let mut n_changes = 0;
-        let n_starts = boards.iter().take_while(|board| {
-            let is_room = n_changes < wanted;
-            n_changes += mutator.all(&board.canonical.board()).len() as u64;
-            is_room
-        });
-        let n_starts = n_starts.count();
-        boards.truncate(n_starts);
+        let mut starts = Vec::new();
+        for board in &boards {
+            if n_changes >= wanted {
+                break;
+            }
+            let position = sweep::position(&board.canonical, board.n_passes.into(), self.hunt.seed);
+            n_changes += mutator.all(&position.board()).len() as u64;
+            starts.push(position);
+        }
+        boards.truncate(starts.len());
         if boards.is_empty() {
             return Ok(None);
         }
         tx.note_sweeps(self.hunt.hunt, self.number, &boards).await?;
-        let n_shards = u32::try_from(n_starts).map_or(self.sizing.n_shards, |n| n.min(self.sizing.n_shards));
+        let n_shards =
+            u32::try_from(starts.len()).map_or(self.sizing.n_shards, |n| n.min(self.sizing.n_shards));
         let limit = sweep_limit(&boards).min(self.sizing.max_states);
-        let starts = boards.into_iter().map(|board| board.canonical).collect();
         let spec = SweepSpec::new(space.clone(), starts, n_shards, limit);
         Ok(Some(JobSpec::Sweep(spec.expect(
             "the limit is within bounds by its configuration, and starts are distinct and of the hunt's lot and exit row",

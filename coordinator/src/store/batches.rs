@@ -93,6 +93,7 @@ impl Store {
             n_inserted: count("n_inserted", row.n_inserted)?,
             n_duplicate: count("n_duplicate", row.n_duplicate)?,
             rejected: self.stored_rejections(row.id).await?,
+            spell_out: false,
         }))
     }
 
@@ -185,6 +186,7 @@ impl Store {
                 .iter()
                 .map(|refused| refused.rejection.clone())
                 .collect(),
+            spell_out: false,
         };
         tx.store_rejections(batch_id, &batch.rejections).await?;
         if let BatchOrigin::Lease(lease) = &batch.origin {

@@ -123,6 +123,12 @@ impl Store {
         Ok(known)
     }
 
+    /// The largest par of the boards of these hashes (see [`board::tally::hash_board`]), 0 of none; `None`: not all of them
+    /// are known here to be stored.
+    pub fn best_known_par(&self, hashes: &[u128]) -> Option<Par> {
+        self.known.best_par(hashes)
+    }
+
     /// How many boards of each par there are, ascending; of one lot, or of all.
     ///
     /// # Errors

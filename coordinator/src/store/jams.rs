@@ -102,6 +102,7 @@ impl Store {
                 .iter()
                 .map(|refused| refused.rejection.clone())
                 .collect(),
+            spell_out: false,
         };
         tx.store_rejections(batch_id, &batch.rejections).await?;
         let best_par = batch

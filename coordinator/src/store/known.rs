@@ -1,27 +1,27 @@
-//! Which boards are stored for certain: a bounded set in memory that stands before the database.
+//! Which boards are stored for certain, shared by all who ask: a set in memory that stands before the database.
 //!
-//! Most of what is handed in is known, and most of that was handed in lately. A key of this set is the whole of what
-//! tells boards apart, par and spelling, not a hash of it: a hit is exact, so no board is ever lost to it. A miss says
-//! nothing; the database is then asked. A row of `boards` is deleted only where it is wrong, and then forgotten here too;
-//! another coordinator that still remembers it takes a wrong board for known, never a right one, as par is in the key.
+//! Most of what is handed in is known, and most of that was handed in lately. A row of `boards` is deleted only where it is
+//! wrong, and then forgotten here too; another coordinator that still remembers it takes a wrong board for known, never a
+//! right one, as par is in the key.
 //!
 //! A database can be set back, to a backup, under a coordinator that goes on. What is remembered of it is then wrong, and a
 //! board that is answered as known would be lost. So memory holds for one start of the server, for one epoch of the database
 //! (`farm_epoch`), and for as long as the numbers of batches grow ([`Memory`]); a batch that was judged by memory of another time
 //! is not stored, and comes again.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use board::Par;
+use board::known::KnownBoards;
 use uuid::Uuid;
 
-/// The most keys that are remembered if nobody says otherwise: some 90 bytes each.
+/// The most boards that are remembered if nobody says otherwise: some 120 bytes each.
 pub const MAX_KNOWN: usize = 1_000_000;
 
-/// Remembers keys, the ones asked for lately longer than others. Cheap to clone.
+/// Boards that are stored. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(super) struct KnownBoards {
-    inner: Arc<Mutex<Generations>>,
+pub(super) struct StoredBoards {
+    inner: Arc<Mutex<Remembered>>,
 }
 
 /// What was remembered at a moment: good for storing as long as nothing was forgotten since.
@@ -33,13 +33,10 @@ pub struct Memory {
     last_batch: i64,
 }
 
-/// Two generations, each of half the keys that may be remembered. Keys come into the young one; when it is full it
-/// becomes the old one, whose keys are forgotten. A key that is found in the old one moves to the young.
 #[derive(Debug)]
-struct Generations {
-    half: usize,
-    young: HashMap<Box<str>, i16>,
-    old: HashMap<Box<str>, i16>,
+struct Remembered {
+    max_boards: usize,
+    boards: KnownBoards,
     memory: Memory,
     /// Which start of the server all of it is about.
     server: Option<String>,
@@ -47,13 +44,12 @@ struct Generations {
     epoch: Option<Uuid>,
 }
 
-impl KnownBoards {
-    /// Remembers nothing yet, and never more than so many keys.
-    pub(super) fn new(max_keys: usize) -> KnownBoards {
-        let generations = Generations {
-            half: max_keys / 2,
-            young: HashMap::new(),
-            old: HashMap::new(),
+impl StoredBoards {
+    /// Remembers nothing yet, and never more than so many boards.
+    pub(super) fn new(max_boards: usize) -> StoredBoards {
+        let remembered = Remembered {
+            max_boards,
+            boards: KnownBoards::new(max_boards),
             memory: Memory {
                 n_losses: 0,
                 last_batch: 0,
@@ -61,8 +57,8 @@ impl KnownBoards {
             server: None,
             epoch: None,
         };
-        KnownBoards {
-            inner: Arc::new(Mutex::new(generations)),
+        StoredBoards {
+            inner: Arc::new(Mutex::new(remembered)),
         }
     }
 
@@ -73,30 +69,26 @@ impl KnownBoards {
 
     /// A connection was made to this start of the server. Of another one nothing is remembered.
     pub(super) fn connected_to(&self, server: String) {
-        let mut generations = self.lock();
-        if generations
-            .server
-            .as_ref()
-            .is_some_and(|former| *former != server)
-        {
-            generations.forget_all();
+        let mut remembered = self.lock();
+        if remembered.server.as_ref().is_some_and(|former| *former != server) {
+            remembered.forget_all();
         }
-        generations.server = Some(server);
+        remembered.server = Some(server);
     }
 
     /// Whether a batch that was judged by this memory may be stored under this number, drawn later, in this epoch. If not,
     /// the database is not the one that is remembered, and all is forgotten.
     pub(super) fn still_holds(&self, memory: Memory, batch_id: i64, epoch: Uuid) -> bool {
-        let mut generations = self.lock();
-        let is_another = generations
+        let mut remembered = self.lock();
+        let is_another = remembered
             .epoch
             .replace(epoch)
             .is_some_and(|former| former != epoch);
-        let is_older = batch_id <= memory.last_batch && generations.memory.n_losses == memory.n_losses;
+        let is_older = batch_id <= memory.last_batch && remembered.memory.n_losses == memory.n_losses;
         if is_another || is_older {
-            generations.forget_all();
+            remembered.forget_all();
         }
-        generations.memory.n_losses == memory.n_losses
+        remembered.memory.n_losses == memory.n_losses
     }
 
     /// A batch was committed that was judged by this memory: its boards are stored for certain.
@@ -104,152 +96,108 @@ impl KnownBoards {
         &self,
         memory: Memory,
         batch_id: i64,
-        keys: impl IntoIterator<Item = (i16, &'a str)>,
+        boards: impl IntoIterator<Item = (i16, &'a str)>,
     ) {
-        let mut generations = self.lock();
-        if generations.memory.n_losses != memory.n_losses {
+        let mut remembered = self.lock();
+        if remembered.memory.n_losses != memory.n_losses {
             return;
         }
-        generations.memory.last_batch = generations.memory.last_batch.max(batch_id);
-        for (par, spelling) in keys {
-            generations.insert(par, spelling.into());
-        }
+        remembered.memory.last_batch = remembered.memory.last_batch.max(batch_id);
+        remembered.insert(boards);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Generations> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether each of these keys is stored for certain.
+    /// Whether each of these boards is stored for certain.
     pub(super) fn are_known(&self, pars: &[i16], spellings: &[String]) -> Vec<bool> {
-        let mut generations = self.lock();
+        let mut remembered = self.lock();
+        let known = &mut remembered.boards;
         let keys = pars.iter().zip(spellings);
-        keys.map(|(&par, spelling)| generations.find(par, spelling))
+        keys.map(|(&par, spelling)| par_of(par).is_some_and(|par| known.contains(par, spelling)))
             .collect()
     }
 
-    /// Remembers a key whose row was seen, unless all was forgotten since `memory`.
-    pub(super) fn remember<'a>(&self, memory: Memory, keys: impl IntoIterator<Item = (i16, &'a str)>) {
-        let mut generations = self.lock();
-        if generations.memory.n_losses != memory.n_losses || generations.epoch.is_none() || generations.half == 0 {
-            return;
-        }
-        for (par, spelling) in keys {
-            generations.insert(par, spelling.into());
+    /// The largest par of the boards of these hashes (of none: 0); `None`: not all of them are known to be stored.
+    pub(super) fn best_par(&self, hashes: &[u128]) -> Option<Par> {
+        let mut remembered = self.lock();
+        let mut pars = hashes.iter().map(|&hash| remembered.boards.par_of(hash));
+        pars.try_fold(Par::ZERO, |best, par| Some(best.max(par?)))
+    }
+
+    /// Remembers boards whose rows were seen, unless all was forgotten since `memory`.
+    pub(super) fn remember<'a>(&self, memory: Memory, boards: impl IntoIterator<Item = (i16, &'a str)>) {
+        let mut remembered = self.lock();
+        if remembered.memory.n_losses == memory.n_losses && remembered.epoch.is_some() {
+            remembered.insert(boards);
         }
     }
 
-    /// Forgets a key whose row was taken back.
+    /// Forgets a board whose row was taken back.
     pub(super) fn forget(&self, par: i16, spelling: &str) {
-        let mut generations = self.lock();
-        let Generations { young, old, .. } = &mut *generations;
-        for generation in [young, old] {
-            if generation.get(spelling) == Some(&par) {
-                generation.remove(spelling);
-            }
+        if let Some(par) = par_of(par) {
+            self.lock().boards.forget(par, spelling);
         }
     }
 
-    #[cfg(test)]
-    fn len(&self) -> usize {
-        let generations = self.lock();
-        generations.young.len() + generations.old.len()
+    fn lock(&self) -> MutexGuard<'_, Remembered> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Generations {
+impl Remembered {
     fn forget_all(&mut self) {
-        (self.young, self.old) = (HashMap::new(), HashMap::new());
+        self.boards = KnownBoards::new(self.max_boards);
         self.memory = Memory {
             n_losses: self.memory.n_losses + 1,
             last_batch: 0,
         };
     }
 
-    fn find(&mut self, par: i16, spelling: &str) -> bool {
-        if self.young.get(spelling) == Some(&par) {
-            return true;
-        }
-        if self.old.get(spelling) != Some(&par) {
-            return false;
-        }
-        if let Some((key, par)) = self.old.remove_entry(spelling) {
-            self.insert(par, key);
-        }
-        true
-    }
-
-    fn insert(&mut self, par: i16, spelling: Box<str>) {
-        if self.half == 0 {
+    fn insert<'a>(&mut self, boards: impl IntoIterator<Item = (i16, &'a str)>) {
+        if self.max_boards == 0 {
             return;
         }
-        if self.young.len() >= self.half && !self.young.contains_key(&spelling) {
-            self.old = std::mem::take(&mut self.young);
+        for (par, spelling) in boards {
+            if let Some(par) = par_of(par) {
+                self.boards.insert(par, spelling);
+            }
         }
-        // A spelling stored with two pars (one not proved, and wrong) is known by the later one alone: the other is
-        // looked up.
-        self.young.insert(spelling, par);
     }
+}
+
+/// A par as the database holds it.
+fn par_of(par: i16) -> Option<Par> {
+    u16::try_from(par).ok().map(Par::new)
 }
 
 #[cfg(test)]
 mod tests {
+    use board::tally::hash_board;
+
     use super::*;
 
     const EPOCH: Uuid = Uuid::nil();
 
     /// A set that knows its epoch.
-    fn open(max_keys: usize) -> KnownBoards {
-        let set = KnownBoards::new(max_keys);
+    fn open(max_boards: usize) -> StoredBoards {
+        let set = StoredBoards::new(max_boards);
         assert!(set.still_holds(set.memory(), 1, EPOCH));
         set
     }
 
-    fn known(set: &KnownBoards, par: i16, spelling: &str) -> bool {
+    fn known(set: &StoredBoards, par: i16, spelling: &str) -> bool {
         set.are_known(&[par], &[spelling.to_owned()])[0]
     }
 
     #[test]
-    fn a_hit_is_the_par_and_the_whole_spelling() {
-        let set = open(10);
-        set.remember(set.memory(), [(3, "abc")]);
-        assert!(known(&set, 3, "abc"));
-        assert!(!known(&set, 4, "abc"));
-        assert!(!known(&set, 3, "abd"));
-    }
-
-    #[test]
-    fn a_board_taken_back_is_forgotten_and_its_namesake_is_not() {
-        let set = open(10);
-        set.remember(set.memory(), [(3, "abc"), (3, "abd")]);
-        set.forget(4, "abc");
-        set.forget(3, "abd");
-        assert!(known(&set, 3, "abc"));
-        assert!(!known(&set, 3, "abd"));
-    }
-
-    #[test]
-    fn it_never_holds_more_keys_than_it_may() {
-        let set = open(100);
-        for idx in 0..10_000 {
-            set.remember(set.memory(), [(1, idx.to_string().as_str())]);
-            assert!(set.len() <= 100, "{}", set.len());
-        }
-        assert!(known(&set, 1, "9999"));
-        assert!(!known(&set, 1, "0"));
-        let none = open(0);
-        none.remember(none.memory(), [(1, "a")]);
-        assert!(!known(&none, 1, "a"));
-    }
-
-    #[test]
-    fn what_is_asked_for_is_kept_longer() {
-        let set = open(100);
-        set.remember(set.memory(), [(1, "often")]);
-        for idx in 0..10_000 {
-            set.remember(set.memory(), [(1, idx.to_string().as_str())]);
-            assert!(known(&set, 1, "often"), "{idx}");
-        }
+    fn hashes_are_known_all_or_not_at_all() {
+        let stored = open(10);
+        stored.remember(stored.memory(), [(3, "abc"), (5, "abd")]);
+        let hash = |par, spelling| hash_board(Par::new(par), spelling);
+        let both = [hash(3, "abc"), hash(5, "abd")];
+        assert_eq!(stored.best_par(&both), Some(Par::new(5)));
+        assert_eq!(stored.best_par(&[both[0], both[1], hash(4, "abc")]), None);
+        assert_eq!(stored.best_par(&[]), Some(Par::ZERO));
+        stored.forget(5, "abd");
+        assert_eq!(stored.best_par(&both), None);
     }
 
     #[test]
@@ -278,7 +226,7 @@ mod tests {
         assert!(!set.still_holds(memory, 1_000, Uuid::max()));
         assert!(!known(&set, 3, "abc"));
         assert!(set.still_holds(set.memory(), 1_001, Uuid::max()));
-        let not_yet = KnownBoards::new(10);
+        let not_yet = StoredBoards::new(10);
         not_yet.remember(not_yet.memory(), [(3, "abc")]);
         assert!(
             !known(&not_yet, 3, "abc"),

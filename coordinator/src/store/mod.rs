@@ -48,7 +48,7 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, PgPool, Postgres, Transaction};
 use thiserror::Error;
 
-use known::KnownBoards;
+use known::StoredBoards;
 use shares::Shares;
 
 pub use actions::WorkerAction;
@@ -74,7 +74,7 @@ pub use pages::{
     AttemptLine, AuditCounts, AuditLine, AuditQuery, BOARDS_A_PAGE, BoardLine, BoardPage, BoardQuery,
     CensusLine, EVENTS_A_PAGE, EventLine, EventQuery, FarmNow, HuntLine, HuntTotals, JOBS_A_PAGE, JobLine,
     JobQuery, JobSort, LotBest, ParkedGroup, Provenance, RejectedGroup, RejectedLine, WORKERS_A_PAGE,
-    WorkerLine, WorkerQuery, WorkerSort,
+    WorkerLine, WorkerQuery, WorkerSort, YieldPoint,
 };
 pub use planning::{HuntToPlan, JobToInsert, Measured, StartsQuery};
 pub use records::RecordRow;
@@ -106,7 +106,7 @@ pub struct Store {
     /// Who acts, for the events.
     actor: Arc<str>,
     /// Boards that are stored for certain.
-    known: KnownBoards,
+    known: StoredBoards,
     /// Who has how much of the farm.
     shares: Arc<Shares>,
 }
@@ -239,7 +239,7 @@ impl Store {
             reserve: pool.clone(),
             pool,
             actor: "operator".into(),
-            known: KnownBoards::new(MAX_KNOWN),
+            known: StoredBoards::new(MAX_KNOWN),
             shares: Arc::default(),
         }
     }
@@ -254,6 +254,15 @@ impl Store {
     pub fn acting_as(&self, actor: &str) -> Store {
         Store {
             actor: actor.into(),
+            ..self.clone()
+        }
+    }
+
+    /// The same database, with at most so many boards remembered in memory as stored; without it, [`MAX_KNOWN`].
+    #[must_use]
+    pub fn remembering(&self, max_boards: usize) -> Store {
+        Store {
+            known: StoredBoards::new(max_boards),
             ..self.clone()
         }
     }

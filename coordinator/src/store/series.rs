@@ -67,6 +67,12 @@ impl Window {
         Window::ALL.into_iter().find(|window| window.as_str() == text)
     }
 
+    /// How far back it goes, and how long the stretches of time are that jobs are counted by, in seconds.
+    pub(super) fn steps(self) -> (f64, f64) {
+        let (_, length_s, step_s) = self.plan();
+        (length_s, step_s.max(60.0))
+    }
+
     /// Which samples, how far back, and how many seconds each point stands for: some 200 points at most.
     fn plan(self) -> (i32, f64, f64) {
         match self {

@@ -20,14 +20,32 @@ pub struct ArmYield {
     pub worth: f64,
 }
 
+/// A board swept from so many of its positions is swept from another after boards that are so many slides easier, times
+/// the number.
+const STEP: i16 = 2;
+
+/// From no more of a board's positions than this is it swept: by then chances are better elsewhere.
+const MAX_PASSES: i16 = 24;
+
 /// A board whose neighbourhood is to be swept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unswept {
     par: i16,
+    /// From how many of its positions it was swept before.
+    pub n_passes: u16,
     /// Its spelling.
     pub canonical: Canonical,
     /// Positions in its cluster.
     pub n_states: u64,
+}
+
+/// Which boards to sweep.
+struct UnsweptQuery<'a> {
+    hunt: HuntId,
+    space: &'a BoardSpace,
+    par: i16,
+    n_passes: i16,
+    n_wanted: i64,
 }
 
 impl Tx {
@@ -89,8 +107,9 @@ impl Tx {
         .await?)
     }
 
-    /// The hardest boards whose changes no job of the hunt has tried or will try, hardest first, of equal par the smallest
-    /// clusters first.
+    /// The boards whose changes are tried next, hardest first, of equal par the smallest clusters first. Each pass over a board
+    /// makes it count as `STEP` slides easier, so that those of the hardest are tried from many positions while the sweep comes
+    /// down to easier ones; what a job of the hunt has tried or will try is not tried again.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -108,11 +127,11 @@ impl Tx {
         let pars = sqlx::query!(
             r#"
             WITH swept AS (
-                SELECT s.par, count(*) AS n
+                SELECT s.par, s.n_passes, count(*) AS n
                 FROM hunt_sweeps s
                 JOIN jobs j ON j.hunt_id = s.hunt_id AND j.number = s.number
                 WHERE s.hunt_id = $1 AND j.state NOT IN ('parked', 'cancelled')
-                GROUP BY s.par
+                GROUP BY s.par, s.n_passes
             ), counted AS (
                 SELECT par, sum(n_boards) AS n
                 FROM board_tallies
@@ -120,11 +139,15 @@ impl Tx {
                     AND par > 0
                 GROUP BY par
             )
-            SELECT c.par, (c.n - coalesce(s.n, 0))::bigint AS "n_left!"
-            FROM counted c
-            LEFT JOIN swept s USING (par)
-            WHERE c.n > coalesce(s.n, 0)
-            ORDER BY c.par DESC
+            SELECT par AS "par!", n_passes AS "n_passes!"
+            FROM (
+                SELECT par, 0::smallint AS n_passes
+                FROM counted c
+                WHERE c.n > (SELECT coalesce(sum(s.n), 0) FROM swept s WHERE s.par = c.par)
+                UNION ALL
+                SELECT par, n_passes FROM swept WHERE n_passes < $8
+            ) left_over
+            ORDER BY par - n_passes * $7::smallint DESC, par DESC
             LIMIT 100
             "#,
             hunt.get(),
@@ -133,6 +156,8 @@ impl Tx {
             exit_row,
             most_walls,
             most_vehicles,
+            STEP,
+            MAX_PASSES,
         )
         .fetch_all(&mut *self.tx)
         .await?;
@@ -142,40 +167,57 @@ impl Tx {
             if n_wanted <= 0 {
                 break;
             }
-            let boards = sqlx::query!(
-                r#"
-                SELECT canonical, n_states
-                FROM boards b
-                WHERE par = $2 AND lot_width = $3 AND lot_height = $4 AND exit_row = $5 AND n_walls <= $6
-                    AND n_vehicles <= $7
-                    AND NOT EXISTS (
-                        SELECT FROM hunt_sweeps s
-                        JOIN jobs j ON j.hunt_id = s.hunt_id AND j.number = s.number
-                        WHERE s.hunt_id = $1 AND s.par = b.par AND s.canonical = b.canonical
-                            AND j.state NOT IN ('parked', 'cancelled'))
-                ORDER BY n_states, canonical
-                LIMIT $8
-                "#,
-                hunt.get(),
-                row.par,
-                lot.0,
-                lot.1,
-                exit_row,
-                most_walls,
-                most_vehicles,
+            let query = UnsweptQuery {
+                hunt,
+                space,
+                par: row.par,
+                n_passes: row.n_passes,
                 n_wanted,
-            )
-            .fetch_all(&mut *self.tx)
-            .await?;
-            for board in &boards {
-                starts.push(Unswept {
-                    par: row.par,
-                    canonical: parse_start(&board.canonical)?,
-                    n_states: super::from_sql(board.n_states),
-                });
-            }
+            };
+            starts.extend(self.unswept_of(&query).await?);
         }
         Ok(starts)
+    }
+
+    /// Boards of one par that were swept from so many positions, the smallest clusters first.
+    async fn unswept_of(&mut self, query: &UnsweptQuery<'_>) -> Result<Vec<Unswept>, StoreError> {
+        let fields = query.space.fields();
+        let rows = sqlx::query!(
+            r#"
+            SELECT canonical, n_states
+            FROM boards b
+            WHERE par = $2 AND lot_width = $3 AND lot_height = $4 AND exit_row = $5 AND n_walls <= $6
+                AND n_vehicles <= $7
+                AND $8::smallint = coalesce((
+                    SELECT s.n_passes FROM hunt_sweeps s
+                    JOIN jobs j ON j.hunt_id = s.hunt_id AND j.number = s.number
+                    WHERE s.hunt_id = $1 AND s.par = b.par AND s.canonical = b.canonical
+                        AND j.state NOT IN ('parked', 'cancelled')), 0::smallint)
+            ORDER BY n_states, canonical
+            LIMIT $9
+            "#,
+            query.hunt.get(),
+            query.par,
+            i16::from(fields.lot.width()),
+            i16::from(fields.lot.height()),
+            i16::from(fields.exit_row),
+            i16::from(*fields.walls.end()),
+            i16::from(*fields.vehicles.end()),
+            query.n_passes,
+            query.n_wanted,
+        )
+        .fetch_all(&mut *self.tx)
+        .await?;
+        rows.iter()
+            .map(|board| {
+                Ok(Unswept {
+                    par: query.par,
+                    n_passes: query.n_passes.cast_unsigned(),
+                    canonical: parse_start(&board.canonical)?,
+                    n_states: super::from_sql(board.n_states),
+                })
+            })
+            .collect()
     }
 
     /// Notes that a job of the hunt tries all changes of these boards.
@@ -189,21 +231,26 @@ impl Tx {
         starts: &[Unswept],
     ) -> Result<(), StoreError> {
         let pars: Vec<i16> = starts.iter().map(|start| start.par).collect();
+        let n_passes: Vec<i16> = starts
+            .iter()
+            .map(|start| start.n_passes.cast_signed() + 1)
+            .collect();
         let spellings: Vec<String> = starts
             .iter()
             .map(|start| start.canonical.as_str().to_owned())
             .collect();
         sqlx::query!(
             r#"
-            INSERT INTO hunt_sweeps (hunt_id, par, canonical, number)
-            SELECT $1, s.par, s.canonical, $2
-            FROM unnest($3::smallint[], $4::text[]) AS s (par, canonical)
-            ON CONFLICT (hunt_id, par, canonical) DO UPDATE SET number = EXCLUDED.number
+            INSERT INTO hunt_sweeps (hunt_id, par, canonical, number, n_passes)
+            SELECT $1, s.par, s.canonical, $2, s.n_passes
+            FROM unnest($3::smallint[], $4::text[], $5::smallint[]) AS s (par, canonical, n_passes)
+            ON CONFLICT (hunt_id, par, canonical) DO UPDATE SET number = EXCLUDED.number, n_passes = EXCLUDED.n_passes
             "#,
             hunt.get(),
             to_sql(number),
             &pars,
             &spellings,
+            &n_passes,
         )
         .execute(&mut *self.tx)
         .await?;

@@ -77,6 +77,7 @@ async fn hand_in(farm: &Farm, session: Session, lease: &Lease, jams: Vec<StatedJ
         token: lease.token,
         boards: Vec::new(),
         jams,
+        known: Vec::new(),
     };
     farm.submit(batch).await.unwrap()
 }

@@ -71,6 +71,7 @@ async fn carry_out(farm: &Farm, session: Session, lease: &Lease) -> LeaseOutcome
         token: lease.token,
         boards: result.found.iter().map(StatedBoard::from).collect(),
         jams: Vec::new(),
+        known: Vec::new(),
     };
     let ack = farm.submit(batch).await.unwrap();
     assert_eq!(ack.rejected, []);

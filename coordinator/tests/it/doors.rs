@@ -129,6 +129,7 @@ async fn a_job_goes_its_way_and_a_restarted_coordinator_goes_on(pool: PgPool) {
             .map(|found| StatedBoard::from(found).into())
             .collect(),
         jams: Vec::new(),
+        known: Vec::new(),
     };
     let ack = running.farm.submit_boards(request).await.unwrap().into_inner();
     assert_eq!(
@@ -235,6 +236,7 @@ async fn strangers_old_engines_and_broken_messages_are_sent_away(pool: PgPool) {
         token: 1,
         boards: vec![stated(crate::fixture::HARDEST).into()],
         jams: Vec::new(),
+        known: Vec::new(),
     };
     assert_eq!(
         code(running.farm.submit_boards(batch.clone()).await.unwrap_err()),

@@ -235,6 +235,7 @@ pub(crate) fn batch(session: Session, lease: &Lease, boards: Vec<StatedBoard>) -
         token: lease.token,
         boards,
         jams: Vec::new(),
+        known: Vec::new(),
     }
 }
 

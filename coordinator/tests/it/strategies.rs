@@ -10,7 +10,7 @@ use proto::convert::{Aim, HuntPlan, JobKind, Lease, NewHunt, Strategy, Work};
 use proto::ids::Session;
 use sqlx::PgPool;
 
-use crate::fixture::{Farm, HARDEST, acquire, batch, completion, some_boards, stated, wish};
+use crate::fixture::{Farm, HARDEST, acquire, batch, completion, found, some_boards, stated, wish};
 
 const KINDS: [JobKind; 3] = [JobKind::Scatter, JobKind::Anneal, JobKind::Sweep];
 
@@ -45,7 +45,7 @@ fn swept(lease: &Lease) -> Vec<Canonical> {
 }
 
 #[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
-async fn boards_are_swept_hardest_first_each_once_and_then_more_are_scattered(pool: PgPool) {
+async fn boards_are_swept_hardest_first_each_position_once_and_then_more_are_scattered(pool: PgPool) {
     let farm = Farm::new(pool);
     let boards: Vec<String> = some_boards().into_iter().map(|board| board.canonical).collect();
     farm.import(&boards).await;
@@ -62,8 +62,27 @@ async fn boards_are_swept_hardest_first_each_once_and_then_more_are_scattered(po
         }
         all.extend(swept(&next));
     }
+    // Each itself, and from other positions of its cluster; all are positions of boards that were there.
     let distinct: HashSet<&Canonical> = all.iter().collect();
-    assert_eq!((all.len(), distinct.len()), (boards.len() + 1, boards.len() + 1));
+    assert!(
+        boards
+            .iter()
+            .all(|board| distinct.iter().any(|start| start.as_str() == board))
+    );
+    let of_hardest = all
+        .iter()
+        .filter(|start| found(start.as_str()).canonical.as_str() == HARDEST);
+    let of_hardest: Vec<&Canonical> = of_hardest.collect();
+    assert_eq!(of_hardest.len(), 24, "as many passes as there may be");
+    let n_positions = of_hardest.iter().collect::<HashSet<_>>().len();
+    assert!(n_positions > 12, "{n_positions} of 4,780 positions");
+    assert_eq!(all.len(), 24 * (boards.len() + 1));
+    // The hardest is come back to before all others were tried once.
+    let second = all.iter().position(|start| start == of_hardest[1]).unwrap();
+    let last_first = all
+        .iter()
+        .rposition(|start| boards.iter().any(|board| start.as_str() == board));
+    assert!(second < last_first.unwrap());
 }
 
 #[sqlx::test(migrator = "coordinator::store::MIGRATOR")]

@@ -1,12 +1,15 @@
 //! Batches: nothing false goes in, nothing true is lost, nothing is counted twice.
 
+use board::Par;
+use board::cluster::Explorer;
+use board::tally::hash_board;
 use coordinator::store::StoreError;
 use coordinator::submit::SubmitError;
-use proto::convert::{Batch, Directive, Lease, RejectCode, StatedBoard};
+use proto::convert::{Ack, Batch, Completion, Directive, Lease, RejectCode, StatedBoard};
 use proto::ids::{FencingToken, Session};
 use sqlx::PgPool;
 
-use crate::fixture::{Farm, HARDEST, batch, some_boards, stated};
+use crate::fixture::{Farm, HARDEST, batch, completion, some_boards, stated};
 
 #[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
 async fn a_replayed_batch_gets_the_stored_answer(pool: PgPool) {
@@ -27,6 +30,89 @@ async fn a_replayed_batch_gets_the_stored_answer(pool: PgPool) {
         i64::from(first.n_inserted)
     );
     assert_eq!(farm.count("SELECT strikes::bigint FROM workers").await, 1);
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn a_stored_board_may_be_named_by_its_hash_and_counts_for_the_claim_all_the_same(pool: PgPool) {
+    let farm = Farm::new(pool);
+    let (session, lease) = farm.leased().await;
+    let result = lease.spec.boards().unwrap().run(&mut Explorer::new());
+    let boards: Vec<StatedBoard> = result.found.iter().map(Into::into).collect();
+    // Another has found the first half.
+    let (known, unknown) = boards.split_at(boards.len() / 2);
+    let spellings: Vec<String> = known.iter().map(|board| board.canonical.clone()).collect();
+    farm.import(&spellings).await;
+    let by_hash = |known: &[StatedBoard], spelled: &[StatedBoard]| Batch {
+        known: known.iter().map(hash_of).collect(),
+        ..batch(session, &lease, spelled.to_vec())
+    };
+    let ack = farm.submit(by_hash(known, unknown)).await.unwrap();
+    assert!(!ack.spell_out);
+    assert_eq!(
+        (ack.n_inserted as usize, ack.n_duplicate as usize),
+        (unknown.len(), known.len())
+    );
+    assert_eq!(
+        farm.count("SELECT n_new + n_known FROM jobs").await as usize,
+        boards.len()
+    );
+    let hardest = boards.iter().map(|board| board.par).max().unwrap();
+    assert_eq!(
+        farm.count("SELECT best_par::bigint FROM jobs").await,
+        i64::from(hardest)
+    );
+    let claim = Completion {
+        counters: result.counters,
+        digest: result.digest,
+        ..completion(session, &lease)
+    };
+    assert_eq!(farm.store.fault_of_claim(&claim).await.unwrap(), None);
+    // A board more is a board too many, by its hash as well.
+    farm.submit(by_hash(&known[..1], &[])).await.unwrap();
+    let fault = farm.store.fault_of_claim(&claim).await.unwrap().unwrap();
+    assert!(fault.contains("handed in"), "{fault}");
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn a_hash_of_no_board_known_here_has_the_whole_batch_spelled_out(pool: PgPool) {
+    let farm = Farm::new(pool);
+    let (session, lease) = farm.leased().await;
+    let boards = some_boards();
+    let short = Batch {
+        known: vec![hash_of(&boards[0]), hash_of(&boards[1])],
+        ..batch(session, &lease, boards[2..].to_vec())
+    };
+    farm.submit(batch(session, &lease, boards[..1].to_vec()))
+        .await
+        .unwrap();
+    let n_before = farm.count("SELECT count(*) FROM batches").await;
+    let ack = farm.submit(short.clone()).await.unwrap();
+    assert_eq!(
+        ack,
+        Ack {
+            spell_out: true,
+            ..Ack::default()
+        }
+    );
+    assert_eq!(farm.count("SELECT count(*) FROM batches").await, n_before);
+    // It comes again under its name, and then by its hashes: the answer is the stored one.
+    let long = Batch {
+        boards: boards.clone(),
+        known: Vec::new(),
+        ..short.clone()
+    };
+    let ack = farm.submit(long).await.unwrap();
+    assert_eq!((ack.n_inserted as usize, ack.n_duplicate), (boards.len() - 1, 1));
+    assert_eq!(farm.submit(short).await.unwrap(), ack);
+    // One that was started later remembers nothing.
+    assert_eq!(
+        farm.store.remembering(10).best_known_par(&[hash_of(&boards[0])]),
+        None
+    );
+}
+
+fn hash_of(board: &StatedBoard) -> u128 {
+    hash_board(Par::new(u16::try_from(board.par).unwrap()), &board.canonical)
 }
 
 #[sqlx::test(migrator = "coordinator::store::MIGRATOR")]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use board::cluster::{Explorer, Found};
 use board::{Canonical, StateLimit};
-use proto::v1::{AcquireResponse, FoundBoard, HeartbeatResponse, LeaseAction, SubmitBoardsResponse};
+use proto::v1::{AcquireResponse, HeartbeatResponse, LeaseAction, SubmitBoardsRequest, SubmitBoardsResponse};
 
 use tonic::{Code, Status};
 
@@ -82,7 +82,7 @@ impl Book {
                 if letter.lie.is_some() {
                     return Ok(());
                 }
-                self.note_ack(&batch.batch_id, &batch.boards, ack, truth)
+                self.note_ack(batch, ack, truth)
             }
             (Call::Complete(claim), Answer::Complete(outcome)) => {
                 if !is_accepted(outcome.outcome) {
@@ -186,19 +186,29 @@ impl Book {
 
     fn note_ack(
         &mut self,
-        batch: &str,
-        boards: &[FoundBoard],
+        batch: &SubmitBoardsRequest,
         ack: &SubmitBoardsResponse,
         truth: &mut Truth,
     ) -> Result<(), Broken> {
         let n_answered = ack.inserted as usize + ack.duplicate as usize + ack.rejected.len();
-        ensure(n_answered == boards.len(), "an acknowledgement leaves boards out")?;
+        let n_by_hash = batch.known.len() / 16;
+        if ack.spell_out {
+            ensure(n_by_hash > 0, "a batch without hashes is to be spelled out")?;
+            return ensure(n_answered == 0, "a batch to be spelled out was answered in part");
+        }
+        ensure(
+            n_answered == batch.boards.len() + n_by_hash,
+            "an acknowledgement leaves boards out",
+        )?;
         ensure(ack.rejected.is_empty(), "an honest board was rejected")?;
-        for board in boards {
+        for board in &batch.boards {
             truth.check(board.par, &board.canonical)?;
             self.acknowledged.push((board.par, board.canonical.clone()));
         }
-        let first = self.acks.entry(batch.to_owned()).or_insert_with(|| ack.clone());
+        let first = self
+            .acks
+            .entry(batch.batch_id.clone())
+            .or_insert_with(|| ack.clone());
         ensure(first == ack, "a batch was answered in two ways")
     }
 

@@ -3,13 +3,15 @@
 //! It searches as the real one does (the same jobs give the same boards), and it is slower than the real one to believe
 //! that a lease is lost: it has no clock, and goes on until it is told.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use board::ENGINE;
+use board::Par;
 use board::cluster::Explorer;
 use board::job::{JobResult, JobSpec};
 use board::stream::Stream;
+use board::tally::hash_board;
 use proto::convert::{JobKind, Lease, StatedBoard};
 use proto::v1::{
     AcquireRequest, CompleteJobRequest, Directive, GoodbyeRequest, HeartbeatRequest, HelloRequest,
@@ -51,6 +53,10 @@ pub(crate) struct Process {
     /// The request it has no answer to.
     wish: Option<String>,
     pub(crate) held: Vec<Holding>,
+    /// Boards that it was told are stored, by par and spelling.
+    told: BTreeSet<(u32, String)>,
+    /// Batches that a coordinator wanted spelled out.
+    spelled_out: BTreeSet<String>,
     /// It was told to finish what it has and leave.
     is_leaving: bool,
 }
@@ -121,6 +127,8 @@ impl Worker {
             seq: 0,
             wish: None,
             held: Vec::new(),
+            told: BTreeSet::new(),
+            spelled_out: BTreeSet::new(),
             is_leaving: false,
         });
     }
@@ -291,8 +299,10 @@ impl Worker {
     }
 
     fn submit(&mut self) -> Option<Call> {
-        self.process.as_ref()?.session.as_ref()?;
-        self.disk.first().cloned().map(Call::Submit)
+        let process = self.process.as_ref()?;
+        process.session.as_ref()?;
+        let batch = self.disk.first()?.clone();
+        Some(Call::Submit(process.shorten(batch)))
     }
 
     fn complete(&mut self) -> Option<Call> {
@@ -351,12 +361,20 @@ impl Worker {
         if letter.life != self.life || letter.lie.is_some() {
             return;
         }
-        if let (Call::Submit(batch), Answer::Submit(_)) = (&letter.call, &answer) {
-            self.disk.retain(|spooled| spooled.batch_id != batch.batch_id);
-        }
         let Some(process) = self.process.as_mut() else {
             return;
         };
+        if let (Call::Submit(batch), Answer::Submit(ack)) = (&letter.call, &answer) {
+            if ack.spell_out {
+                process.spelled_out.insert(batch.batch_id.clone());
+            } else {
+                self.disk.retain(|spooled| spooled.batch_id != batch.batch_id);
+                let boards = batch.boards.iter();
+                process
+                    .told
+                    .extend(boards.map(|board| (board.par, board.canonical.clone())));
+            }
+        }
         match (&letter.call, answer) {
             (call, Answer::Refused(status)) if status.code() == Code::Unauthenticated => {
                 let forgotten = call.session();
@@ -394,6 +412,23 @@ impl Worker {
 }
 
 impl Process {
+    /// The batch with boards that are stored named by their hashes, unless it is to be spelled out.
+    fn shorten(&self, mut batch: SubmitBoardsRequest) -> SubmitBoardsRequest {
+        if self.spelled_out.contains(&batch.batch_id) {
+            return batch;
+        }
+        batch.boards.retain(|board| {
+            let is_told = self.told.contains(&(board.par, board.canonical.clone()));
+            if is_told {
+                let par = Par::new(u16::try_from(board.par).expect("an honest par"));
+                let hash = hash_board(par, &board.canonical);
+                batch.known.extend(hash.to_le_bytes());
+            }
+            !is_told
+        });
+        batch
+    }
+
     fn take(&mut self, leases: Vec<proto::v1::Lease>, results: &mut Results) {
         for lease in leases {
             let (job, token) = (lease.job_id, lease.token);

@@ -75,10 +75,12 @@ pub struct Batch {
     pub job: JobId,
     /// The lease that they were found under; it may have been lost since.
     pub token: FencingToken,
-    /// At most [`MAX_BOARDS_PER_BATCH`].
+    /// With `known`, at most [`MAX_BOARDS_PER_BATCH`].
     pub boards: Vec<StatedBoard>,
     /// What a siren job found, and no other kind of job; at most one for each of its seeds.
     pub jams: Vec<StatedJam>,
+    /// Boards that the worker knows to be stored, by their hashes: see [`board::tally::hash_board`].
+    pub known: Vec<u128>,
 }
 
 impl From<Batch> for v1::SubmitBoardsRequest {
@@ -90,6 +92,7 @@ impl From<Batch> for v1::SubmitBoardsRequest {
             token: batch.token.get(),
             boards: batch.boards.into_iter().map(Into::into).collect(),
             jams: batch.jams.into_iter().map(jams::to_wire).collect(),
+            known: batch.known.into_iter().flat_map(u128::to_le_bytes).collect(),
         }
     }
 }
@@ -104,6 +107,17 @@ impl TryFrom<v1::SubmitBoardsRequest> for Batch {
         let jams = list("jams", wire.jams, siren::job::MAX_SEEDS)?
             .into_iter()
             .map(jams::from_wire);
+        let (hashes, rest) = wire.known.as_chunks::<16>();
+        let n_boards = boards.len() + hashes.len();
+        if n_boards > MAX_BOARDS_PER_BATCH || !rest.is_empty() {
+            return Err(WireError::Length {
+                field: "known",
+                len: wire.known.len(),
+                unit: "bytes",
+                low: 0,
+                high: 16 * (MAX_BOARDS_PER_BATCH - boards.len()),
+            });
+        }
         Ok(Batch {
             session: Session::parse(&wire.session)?,
             id: BatchId::parse(&wire.batch_id)?,
@@ -111,6 +125,7 @@ impl TryFrom<v1::SubmitBoardsRequest> for Batch {
             token: FencingToken::new(wire.token)?,
             boards: boards.collect::<Result<_, _>>()?,
             jams: jams.collect::<Result<_, _>>()?,
+            known: hashes.iter().map(|&hash| u128::from_le_bytes(hash)).collect(),
         })
     }
 }
@@ -124,6 +139,8 @@ pub struct Ack {
     pub n_duplicate: u32,
     /// Boards that were refused, by place in the batch.
     pub rejected: Vec<Rejection>,
+    /// Nothing was stored: some of the hashes are of no board known there, and all boards are to be spelled out.
+    pub spell_out: bool,
 }
 
 /// A board that was refused.
@@ -151,6 +168,7 @@ impl From<Ack> for v1::SubmitBoardsResponse {
                     detail: rejection.detail,
                 })
                 .collect(),
+            spell_out: ack.spell_out,
         }
     }
 }
@@ -170,6 +188,7 @@ impl TryFrom<v1::SubmitBoardsResponse> for Ack {
             n_inserted: wire.inserted,
             n_duplicate: wire.duplicate,
             rejected: rejected.collect::<Result<_, WireError>>()?,
+            spell_out: wire.spell_out,
         })
     }
 }
@@ -195,6 +214,7 @@ mod tests {
             token: 1,
             boards: vec![stated("AA"); n_boards],
             jams: Vec::new(),
+            known: (1_u8..=32).collect(),
         }
     }
 
@@ -209,8 +229,16 @@ mod tests {
 
     #[test]
     fn batches_out_of_bounds_are_refused() {
-        assert!(Batch::try_from(submit(MAX_BOARDS_PER_BATCH)).is_ok());
+        assert!(Batch::try_from(submit(MAX_BOARDS_PER_BATCH - 2)).is_ok());
+        assert!(Batch::try_from(submit(MAX_BOARDS_PER_BATCH - 1)).is_err());
         assert!(Batch::try_from(submit(MAX_BOARDS_PER_BATCH + 1)).is_err());
+        assert!(
+            Batch::try_from(v1::SubmitBoardsRequest {
+                known: vec![0; 31],
+                ..submit(0)
+            })
+            .is_err()
+        );
         let long = "o".repeat(MAX_SPELLING_BYTES + 1);
         assert!(
             Batch::try_from(v1::SubmitBoardsRequest {

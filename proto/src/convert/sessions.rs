@@ -87,6 +87,8 @@ pub struct Welcome {
     pub directive: Directive,
     /// Why nothing is leased to this program, and what to run; `None`: it may acquire.
     pub refusal: Option<String>,
+    /// Whether known boards may be handed in by their hashes.
+    pub takes_hashes: bool,
 }
 
 /// Which program versions a farm takes.
@@ -115,6 +117,7 @@ impl From<Welcome> for v1::HelloResponse {
             }),
             directive: welcome.directive.to_wire(),
             refusal: welcome.refusal.unwrap_or_default(),
+            takes_hashes: welcome.takes_hashes,
         }
     }
 }
@@ -133,6 +136,7 @@ impl TryFrom<v1::HelloResponse> for Welcome {
             versions: Versions::from(wire.versions.unwrap_or_default()),
             directive: Directive::from_wire(wire.directive)?,
             refusal: Some(cut(&wire.refusal, MAX_DETAIL_CHARS)).filter(|refusal| !refusal.is_empty()),
+            takes_hashes: wire.takes_hashes,
         })
     }
 }

@@ -122,6 +122,7 @@ fn hellos_and_their_answers() {
         beat_interval_ms: 15_000,
         max_boards_per_batch: 10_000,
         directive: 1,
+        takes_hashes: true,
         ..v1::HelloResponse::default()
     };
     fuzz(
@@ -185,6 +186,7 @@ fn batches_and_their_answers() {
         job_id: 3,
         token: 2,
         boards: vec![board_of_a_batch(); 2],
+        known: (0..32).collect(),
         ..v1::SubmitBoardsRequest::default()
     };
     let ack = v1::SubmitBoardsResponse {
@@ -195,6 +197,7 @@ fn batches_and_their_answers() {
             code: 4,
             detail: "stated par 50, proved 51".to_owned(),
         }],
+        spell_out: true,
     };
     fuzz(
         &[batch.encode_to_vec()],

@@ -1,11 +1,13 @@
 //! A coordinator in memory, with faults to order: just enough of the contract to try a worker on.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use board::Par;
 use board::job::JobSpec;
+use board::tally::hash_board;
 use proto::v1::farm_server::{Farm, FarmServer};
 use proto::v1::*;
 use tokio::net::TcpListener;
@@ -24,6 +26,14 @@ pub(crate) struct State {
     pub(crate) beats: Vec<HeartbeatRequest>,
     pub(crate) acks: HashMap<String, SubmitBoardsResponse>,
     pub(crate) n_submits: usize,
+    /// Whether hello says so.
+    pub(crate) takes_hashes: bool,
+    /// A coordinator that passes over hashes, as one of an older version does.
+    pub(crate) ignores_hashes: bool,
+    /// Hashes of boards that it remembers as stored; empty after a restart.
+    pub(crate) remembered: HashSet<u128>,
+    pub(crate) n_by_hash: usize,
+    pub(crate) n_spelled: usize,
     pub(crate) boards: BTreeSet<(u32, String)>,
     pub(crate) completions: Vec<CompleteJobRequest>,
     pub(crate) releases: Vec<ReleaseJobRequest>,
@@ -130,6 +140,7 @@ impl Farm for Fake {
                 versions: None,
                 directive: Directive::Run.into(),
                 refusal: String::new(),
+                takes_hashes: state.takes_hashes,
             })
         })
     }
@@ -216,7 +227,22 @@ impl Farm for Fake {
             }
             if !state.acks.contains_key(&request.batch_id) {
                 let mut ack = SubmitBoardsResponse::default();
+                let hashes = request.known.chunks(16);
+                let hashes = hashes.map(|hash| u128::from_le_bytes(hash.try_into().unwrap()));
+                for hash in hashes.filter(|_| !state.ignores_hashes) {
+                    if !state.remembered.contains(&hash) {
+                        return Ok(SubmitBoardsResponse {
+                            spell_out: true,
+                            ..SubmitBoardsResponse::default()
+                        });
+                    }
+                    state.n_by_hash += 1;
+                    ack.duplicate += 1;
+                }
+                state.n_spelled += request.boards.len();
                 for board in request.boards {
+                    let par = Par::new(u16::try_from(board.par).unwrap());
+                    state.remembered.insert(hash_board(par, &board.canonical));
                     let is_new = state.boards.insert((board.par, board.canonical));
                     ack.inserted += u32::from(is_new);
                     ack.duplicate += u32::from(!is_new);

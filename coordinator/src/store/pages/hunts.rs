@@ -2,7 +2,7 @@
 
 use time::OffsetDateTime;
 
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, Window};
 
 /// A hunt in a list.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,10 @@ pub struct HuntLine {
     pub exit_row: Option<i16>,
     /// As the database spells it.
     pub strategy: String,
+    /// As the database spells it.
+    pub aim: String,
+    /// Strategies that a mixed hunt mixes, as the database spells them.
+    pub mix: Vec<String>,
     /// Higher goes first.
     pub priority: i32,
     /// As the database spells it.
@@ -50,6 +54,11 @@ pub struct HuntLine {
 }
 
 impl HuntLine {
+    /// Whether it searches, by strategies that have yields.
+    pub fn is_search(&self) -> bool {
+        proto::convert::Strategy::parse(&self.strategy).is_some_and(|strategy| strategy.is_search())
+    }
+
     /// What is hunted, for people: the lot of its boards, or the other game.
     pub fn subject(&self) -> String {
         match (self.lot_width, self.lot_height) {
@@ -80,6 +89,23 @@ pub struct HuntTotals {
     pub best_par: Option<i16>,
 }
 
+/// What a strategy of a hunt brought in a stretch of time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct YieldPoint {
+    /// As the database spells it.
+    pub strategy: String,
+    /// When the stretch began.
+    pub at: OffsetDateTime,
+    /// Jobs that ended in it.
+    pub n_jobs: i64,
+    /// Their processor time, in seconds.
+    pub cpu_s: f64,
+    /// Boards that they found first.
+    pub n_new: i64,
+    /// Of these, hard ones.
+    pub n_hard: i64,
+}
+
 impl Store {
     /// Hunts: those that may go on first, then the newest; at most 200. One alone if `id` says so.
     ///
@@ -89,7 +115,7 @@ impl Store {
         let rows = sqlx::query!(
             r#"
             SELECT h.id AS "id!", h.name AS "name!", h.lot_width AS "lot_width?", h.lot_height AS "lot_height?",
-                h.exit_row AS "exit_row?", h.strategy AS "strategy!", h.priority AS "priority!", h.state AS "state!", h.ends_at,
+                h.exit_row AS "exit_row?", h.strategy AS "strategy!", h.aim AS "aim!", h.mix AS "mix!", h.priority AS "priority!", h.state AS "state!", h.ends_at,
                 h.end_number, h.until_par, h.next_number AS "next_number!", h.created_at AS "created_at!", h.ended_at, h.end_reason,
                 (SELECT actor FROM events e WHERE e.hunt_id = h.id ORDER BY e.id LIMIT 1) AS owner,
                 l.n_leased AS "n_leased!", l.n_cores AS "n_cores!", l.positions_per_s AS "positions_per_s!",
@@ -132,6 +158,8 @@ impl Store {
                 lot_height: row.lot_height,
                 exit_row: row.exit_row,
                 strategy: row.strategy,
+                aim: row.aim,
+                mix: row.mix,
                 priority: row.priority,
                 state: row.state,
                 ends_at: row.ends_at,
@@ -162,6 +190,42 @@ impl Store {
             WHERE a.ended_at IS NOT NULL
             "#,
             hunt_id,
+        )
+        .fetch_all(&self.pool)
+        .await?)
+    }
+
+    /// What each strategy of a hunt brought over a window, by the time at which jobs ended, ascending; of its last 2,000 jobs
+    /// at most. `hard` is the par from which boards count as hard.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn hunt_yields(
+        &self,
+        hunt_id: i64,
+        window: Window,
+        hard: i16,
+    ) -> Result<Vec<YieldPoint>, StoreError> {
+        let (length_s, step_s) = window.steps();
+        Ok(sqlx::query_as!(
+            YieldPoint,
+            r#"
+            SELECT j.kind AS "strategy!", date_bin(make_interval(secs => $3), j.ended_at, 'epoch') AS "at!",
+                count(*) AS "n_jobs!", (sum(j.cpu_ms) / 1000.0)::float8 AS "cpu_s!", sum(j.n_new)::bigint AS "n_new!",
+                coalesce(sum(y.n_hard), 0)::bigint AS "n_hard!"
+            FROM (
+                SELECT id, kind, ended_at, cpu_ms, n_new FROM jobs
+                WHERE hunt_id = $1 AND state = 'done' ORDER BY id DESC LIMIT 2000
+            ) j
+            CROSS JOIN LATERAL (SELECT sum(n_new) AS n_hard FROM job_yields WHERE job_id = j.id AND par >= $4) y
+            WHERE j.cpu_ms > 0 AND j.ended_at > now() - make_interval(secs => $2)
+            GROUP BY 1, 2
+            ORDER BY 1, 2
+            "#,
+            hunt_id,
+            length_s,
+            step_s,
+            hard,
         )
         .fetch_all(&self.pool)
         .await?)

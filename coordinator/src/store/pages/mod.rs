@@ -17,7 +17,7 @@ pub use audits::{AuditCounts, AuditLine, AuditQuery};
 pub use boards::{BOARDS_A_PAGE, BoardLine, BoardPage, BoardQuery, Provenance};
 pub use census::CensusLine;
 pub use farm::{FarmNow, LotBest};
-pub use hunts::{HuntLine, HuntTotals};
+pub use hunts::{HuntLine, HuntTotals, YieldPoint};
 pub use jobs::{AttemptLine, JOBS_A_PAGE, JobLine, JobQuery, JobSort};
 pub use log::{EVENTS_A_PAGE, EventLine, EventQuery};
 pub use trouble::{ParkedGroup, RejectedGroup, RejectedLine};

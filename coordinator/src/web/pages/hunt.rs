@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use time::{Duration, OffsetDateTime};
 
-use super::{feed, real, seconds, windows};
+use super::{feed, real, seconds, windows, yields};
 use crate::store::{EventLine, EventQuery, FarmNow, HuntLine, HuntPoint, StoreError, Window};
 use crate::web::access::Visitor;
 use crate::web::charts::{BarChart, Line, LineChart, Unit, X, bars, classes_of_durations, lines};
@@ -34,6 +34,8 @@ pub(super) async fn load(
     let durations = seat.store.job_durations(id).await?;
     // A job of another version may not be readable; the chart then does without its temperature.
     let anneal = seat.store.newest_anneal(id).await.unwrap_or_default();
+    let hard = yields::hard_from(&hunt);
+    let brought = seat.store.hunt_yields(id, window, hard).await?;
     let pars = match hunt.lot_width.zip(hunt.lot_height) {
         Some(lot) => Some(seat.store.par_counts(Some(lot)).await?),
         None => None,
@@ -55,6 +57,7 @@ pub(super) async fn load(
         .still(html! { div.head { h2 { "Over " (window.in_words()) } (windows(&path, window)) } })
         .live("charts", html! { div.grid {
             (time_charts(&series, anneal.as_ref(), window))
+            @if hunt.is_search() { (yields::charts(&brought, hard, window)) }
             (bars(&BarChart { title: "How long its last jobs took", note: "at most 1,000 jobs", x: "from", y: "jobs", bars: classes_of_durations(&durations), is_log: false }))
             @if let Some(pars) = &pars { (super::overview::par_chart(&format!("all {} boards, whoever found them", hunt.subject()), pars)) }
         } })
@@ -359,7 +362,8 @@ fn asked(hunt: &HuntLine) -> Markup {
             } @else {
                 dt { "Levels" } dd { "a campaign of Siren Jam, one job a level: " code { "SELECT * FROM analysis.jams WHERE hunt_id = " (hunt.id) } }
             }
-            dt { "Strategy" } dd { (hunt.strategy) }
+            dt { "Strategy" } dd { (hunt.strategy) @if hunt.strategy == "mixed" { ": " (hunt.mix.join(", ")) } }
+            @if hunt.is_search() { dt { "Aim" } dd { (hunt.aim) @if hunt.aim == "deep" { ", the hardest boards alone" } @else { ", boards of every par" } } }
             dt { "Budget" } dd { (budget) }
             dt { "Priority" } dd { (hunt.priority) }
             @if hunt.exit_row.is_some() { dt { "Its boards" } dd { a href={ "/boards?hunt=" (hunt.id) } { "those it found first" } } }

@@ -15,6 +15,7 @@ mod overview;
 mod trouble;
 mod worker;
 mod workers;
+mod yields;
 
 use maud::{Markup, html};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use board::space::{BoardSpace, LengthWeight, SpaceFields};
 use board::{Lot, Par};
 use maud::{Markup, html};
-use proto::convert::{Budget, HuntPlan, MAX_LABEL_CHARS, NewHunt, Strategy, is_plain};
+use proto::convert::{Aim, Budget, HuntPlan, MAX_LABEL_CHARS, NewHunt, Strategy, is_plain};
 
 use crate::store::StoreError;
 use crate::web::Seat;
@@ -19,6 +19,12 @@ use crate::web::route::Fields;
 const MAX_MINUTES: u64 = 366 * 24 * 60;
 /// What ends a hunt.
 const ENDS: [&str; 3] = ["minutes", "jobs", "until_par"];
+/// The boxes to tick: a strategy as the database spells it, and what it does.
+const STRATEGIES: [(&str, &str); 3] = [
+    ("scatter", "Scatter: random boards"),
+    ("anneal", "Anneal: changes to hard boards"),
+    ("sweep", "Sweep: every change of the hardest"),
+];
 /// The most jobs a form may ask for.
 const MAX_JOBS: u64 = 1_000_000_000;
 
@@ -72,13 +78,14 @@ fn inputs(
         field(id, label, &input, hint, wrong_of(id))
     };
     let sides: Vec<(String, String)> = (3..=8).map(|n| (n.to_string(), format!("{n} squares"))).collect();
-    let strategies = [
-        ("mixed", "Mixed: random boards, then changes to the hardest"),
-        ("scatter", "Scatter: random boards alone"),
-        ("anneal", "Anneal: changes to hard boards alone"),
-        ("sweep", "Sweep: all changes of the hardest boards"),
+    let aims = [
+        ("broad", "Broad: boards of every par"),
+        ("deep", "Deep: the hardest boards alone"),
     ]
     .map(|(value, words)| (value.to_owned(), words.to_owned()));
+    // A form sent with no box ticked comes back with none ticked.
+    let is_untouched = *filled == Fields::default();
+    let is_ticked = |name: &str| is_untouched || filled.get(name).is_some();
     html! {
         form.form method="post" action="/hunts/new" {
             (token(visitor))
@@ -96,7 +103,17 @@ fn inputs(
                     (number("last_walls", "Most walls", "0", None))
                 }
             }
-            (field("strategy", "Strategy", &select("strategy", &strategies, &value("strategy", "mixed")), None, wrong_of("strategy")))
+            (field("aim", "Aim", &select("aim", &aims, &value("aim", "broad")), None, wrong_of("aim")))
+            fieldset {
+                legend { "Strategies" }
+                p.small.soft { "Of several, each gets jobs by what it brings for its processor time, and none fewer than 6 %." }
+                div.row {
+                    @for (name, words) in STRATEGIES {
+                        label.tick { input id=(name) name=(name) type="checkbox" value="on" checked[is_ticked(name)]; " " (words) }
+                    }
+                }
+                @if let Some(wrong) = wrong_of("strategy") { span.wrong role="alert" { (wrong) } }
+            }
             fieldset {
                 legend { "Budget" }
                 p.small.soft { "It is over at the first of these; with none, when somebody ends it." }
@@ -176,14 +193,23 @@ pub(in crate::web) fn read(fields: &Fields) -> Result<NewHunt, Vec<(&'static str
         ));
     }
     // Censuses, campaigns and measuring are asked for by the command line: they have terms of their own.
-    let strategy =
-        Strategy::parse(fields.get("strategy").unwrap_or("mixed")).filter(|strategy| strategy.is_search());
+    let ticked = STRATEGIES.iter().filter(|(name, _)| fields.get(name).is_some());
+    let mix: Vec<Strategy> = ticked.filter_map(|(name, _)| Strategy::parse(name)).collect();
+    let strategy = match mix[..] {
+        [] => None,
+        [single] => Some(single),
+        _ => Some(Strategy::Mixed),
+    };
     if strategy.is_none() {
-        wrong.push(("strategy", "Choose one of the strategies.".to_owned()));
+        wrong.push(("strategy", "Choose one of the strategies at least.".to_owned()));
+    }
+    let aim = Aim::parse(fields.get("aim").unwrap_or("broad"));
+    if aim.is_none() {
+        wrong.push(("aim", "Choose broad or deep.".to_owned()));
     }
     let space = space(width, height, vehicles, walls);
-    match (space, strategy, priority) {
-        (Ok(space), Some(strategy), Ok(priority)) if wrong.is_empty() => Ok(NewHunt {
+    match (space, strategy.zip(aim), priority) {
+        (Ok(space), Some((strategy, aim)), Ok(priority)) if wrong.is_empty() => Ok(NewHunt {
             name,
             space,
             strategy,
@@ -191,7 +217,7 @@ pub(in crate::web) fn read(fields: &Fields) -> Result<NewHunt, Vec<(&'static str
             priority,
             seed: seed.and_then(Result::ok),
             census: None,
-            plan: HuntPlan::default(),
+            plan: HuntPlan::new(aim, &mix),
         }),
         (space, ..) => {
             if let Err(reason) = space {
@@ -236,22 +262,31 @@ mod tests {
     #[test]
     fn an_untouched_form_is_a_hunt_of_the_usual_boards() {
         let wish = read(&Fields::parse(
-            "name=a&width=6&height=6&minutes=60&priority=0&strategy=mixed",
+            "name=a&width=6&height=6&minutes=60&priority=0&aim=broad&scatter=on&anneal=on&sweep=on",
         ))
         .unwrap();
         assert_eq!(wish.space, BoardSpace::usual(Lot::new(6, 6).unwrap()).unwrap());
         assert_eq!(wish.budget.time, Some(Duration::from_hours(1)));
+        assert_eq!((wish.strategy, wish.plan), (Strategy::Mixed, HuntPlan::default()));
         assert_eq!((wish.seed, wish.priority, wish.budget.n_jobs), (None, 0, None));
     }
 
     #[test]
+    fn strategies_are_ticked_and_one_at_least_is_needed() {
+        let of = |boxes: &str| read(&Fields::parse(&format!("name=a&width=6&height=6&{boxes}")));
+        let wish = of("aim=deep&anneal=on&sweep=on").unwrap();
+        let plan = HuntPlan::new(Aim::Deep, &[Strategy::Anneal, Strategy::Sweep]);
+        assert_eq!((wish.strategy, wish.plan), (Strategy::Mixed, plan));
+        assert_eq!(of("sweep=on").unwrap().strategy, Strategy::Sweep);
+        assert_eq!(of("aim=broad").unwrap_err()[0].0, "strategy");
+        assert_eq!(of("aim=high&sweep=on").unwrap_err()[0].0, "aim");
+    }
+
+    #[test]
     fn what_is_wrong_is_said_by_field() {
-        let wrong = read(&Fields::parse(
-            "name=&minutes=x&priority=5000&seed=-1&strategy=luck",
-        ))
-        .unwrap_err();
+        let wrong = read(&Fields::parse("name=&minutes=x&priority=5000&seed=-1&aim=luck")).unwrap_err();
         let names: Vec<&str> = wrong.iter().map(|entry| entry.0).collect();
-        for name in ["name", "minutes", "priority", "seed", "strategy"] {
+        for name in ["name", "minutes", "priority", "seed", "strategy", "aim"] {
             assert!(names.contains(&name), "{name} in {names:?}");
         }
         let wrong = read(&Fields::parse("name=%E2%80%AEevil&minutes=0&jobs=0&until_par=0")).unwrap_err();
