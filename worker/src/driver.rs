@@ -155,10 +155,18 @@ pub async fn run(
         tools,
     };
     let departure = driver.work(config.drain_grace).await;
+    let reporter = driver.tools.reporter.clone();
     driver.left.abort();
     // The entrance closes with the driver, and the uploads end with it.
     drop(driver);
     let _ = uploading.await;
+    let totals = reporter.totals();
+    info!(
+        inserted = totals.boards_inserted,
+        duplicate = totals.boards_duplicate,
+        by_hash = totals.boards_by_hash,
+        "handed in"
+    );
     Ok(departure)
 }
 

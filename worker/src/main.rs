@@ -141,6 +141,7 @@ async fn work(config: Config, drain: Drain) -> anyhow::Result<Departure> {
         jobs = totals.jobs_completed,
         inserted = totals.boards_inserted,
         duplicate = totals.boards_duplicate,
+        by_hash = totals.boards_by_hash,
         "left"
     );
     Ok(departure)

@@ -44,6 +44,11 @@ impl Reporter {
         Reporter(Arc::new(sender))
     }
 
+    /// What there is now.
+    pub(crate) fn totals(&self) -> Progress {
+        self.0.borrow().clone()
+    }
+
     pub(crate) fn welcomed(&self) {
         self.0.send_modify(|progress| progress.is_welcome = true);
     }

@@ -147,7 +147,7 @@ impl Store {
                     coalesce(bool_and(b.board_sum IS NOT NULL), true) AS are_summed
                 FROM batches b WHERE b.job_id = j.id AND b.token = j.token
             ) b
-            WHERE j.id = $1 AND j.token = $2 AND j.state = 'leased' AND j.kind IN ('scatter', 'anneal', 'census')
+            WHERE j.id = $1 AND j.token = $2 AND j.state = 'leased' AND j.kind IN ('scatter', 'anneal', 'sweep', 'census')
                 AND b.are_summed
             "#,
             claim.job.get(),

@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 
 use board::Canonical;
+use board::cluster::Explorer;
 use board::job::JobSpec;
 use coordinator::jobs::plan::top_up;
 use coordinator::store::HuntRecord;
-use proto::convert::{Aim, HuntPlan, JobKind, Lease, NewHunt, Strategy, Work};
+use proto::convert::{Aim, Completion, HuntPlan, JobKind, Lease, NewHunt, Strategy, Work};
 use proto::ids::Session;
 use sqlx::PgPool;
 
@@ -83,6 +84,35 @@ async fn boards_are_swept_hardest_first_each_position_once_and_then_more_are_sca
         .iter()
         .rposition(|start| boards.iter().any(|board| start.as_str() == board));
     assert!(second < last_first.unwrap());
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn a_sweep_is_held_to_the_changes_it_was_to_try_and_to_what_it_handed_in(pool: PgPool) {
+    let farm = Farm::new(pool);
+    farm.import(&[HARDEST.to_owned()]).await;
+    hunt(&farm, Strategy::Sweep, HuntPlan::default()).await;
+    let session = farm.join("w").await;
+    let lease = lease(&farm, session).await;
+    let result = lease.spec.boards().unwrap().run(&mut Explorer::new());
+    let boards: Vec<_> = result.found.iter().map(Into::into).collect();
+    let honest = Completion {
+        counters: result.counters,
+        digest: result.digest,
+        ..completion(session, &lease)
+    };
+    farm.submit(batch(session, &lease, boards[1..].to_vec()))
+        .await
+        .unwrap();
+    let fault = farm.store.fault_of_claim(&honest).await.unwrap().unwrap();
+    assert!(fault.contains("handed in"), "{fault}");
+    farm.submit(batch(session, &lease, boards[..1].to_vec()))
+        .await
+        .unwrap();
+    assert_eq!(farm.store.fault_of_claim(&honest).await.unwrap(), None);
+    let mut hasty = honest.clone();
+    hasty.counters.iterations -= 1;
+    let fault = farm.store.fault_of_claim(&hasty).await.unwrap().unwrap();
+    assert!(fault.contains("iterations"), "{fault}");
 }
 
 #[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
