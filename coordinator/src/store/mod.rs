@@ -186,7 +186,7 @@ impl Store {
             return Err(StoreError::Address(String::from("it names no user")));
         }
         let reserved = (max_connections / RESERVED_PART).max(1);
-        let known = KnownBoards::new(MAX_KNOWN);
+        let known = StoredBoards::new(MAX_KNOWN);
         let remembered = known.clone();
         let pool = PgPoolOptions::new()
             .max_connections((max_connections - reserved).max(1))
