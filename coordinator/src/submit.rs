@@ -117,7 +117,7 @@ pub async fn submit(
         best_par: best_par(store, prover, &lease).await?,
     };
     let judged = judge(prover, sorted, case).await?;
-    let to_store = judged.to_store(batch.id, BatchOrigin::Lease(lease), board_sum, max_strikes);
+    let to_store = judged.into_batch(batch.id, BatchOrigin::Lease(lease), board_sum, max_strikes);
     Ok(store.store_judged(&to_store, memory).await?)
 }
 
@@ -151,7 +151,7 @@ async fn submit_stray(
     };
     let judged = judge(prover, sorted, case).await?;
     let strike = judged.strike.clone();
-    let to_store = judged.to_store(batch.id, BatchOrigin::Import(source), board_sum, max_strikes);
+    let to_store = judged.into_batch(batch.id, BatchOrigin::Import(source), board_sum, max_strikes);
     let ack = store.store_judged(&to_store, memory).await?;
     if let Some(reason) = strike {
         store.strike_session(batch.session, &reason, max_strikes).await?;
@@ -308,7 +308,7 @@ impl Judged {
         judged
     }
 
-    fn to_store(self, id: BatchId, origin: BatchOrigin, board_sum: u128, max_strikes: u32) -> BatchToStore {
+    fn into_batch(self, id: BatchId, origin: BatchOrigin, board_sum: u128, max_strikes: u32) -> BatchToStore {
         BatchToStore {
             id,
             origin,

@@ -323,7 +323,7 @@ async fn a_worker_drained_by_the_coordinator_finishes_what_it_has_and_stays_to_b
     };
     fake.with(|state| state.directive = Some(Directive::Drain));
     three_beats().await;
-    fake.with(|state| state.queue.extend([short_job(2), short_job(3)]));
+    fake.with(|state| state.queue.extend([Some(short_job(2)), Some(short_job(3))]));
     three_beats().await;
     fake.with(|state| {
         assert_eq!((state.completions.len(), state.queue.len()), (1, 2));

@@ -382,7 +382,7 @@ impl Tx {
                     return Ok(inserted);
                 }
                 Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {
-                    savepoint.rollback().await?
+                    savepoint.rollback().await?;
                 }
                 Err(error) => return Err(error.into()),
             }

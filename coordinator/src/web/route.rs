@@ -180,28 +180,30 @@ impl Route {
 
 /// What of a query cannot be read: the name, the value, and what it should be; `None`: all of it can.
 pub(crate) fn misread(fields: &Fields) -> Option<String> {
-    let is_number = |value: &str| value.parse::<i64>().is_ok();
-    let is_small = |value: &str| value.parse::<i16>().is_ok();
-    let checks: [(&str, &dyn Fn(&str) -> bool, &str); 8] = [
-        ("hunt", &is_number, "a hunt's number"),
-        ("worker", &is_number, "a worker's number"),
-        ("before", &is_number, "an event's number"),
-        ("skip", &is_number, "a whole number"),
-        ("par", &is_small, "a par"),
-        ("vehicles", &is_small, "a number of vehicles"),
-        ("walls", &is_small, "a number of walls"),
-        (
-            "lot",
-            &|value| value.parse::<board::Lot>().is_ok(),
-            "a lot such as 6x6",
-        ),
-    ];
-    let window = fields
-        .get("window")
-        .filter(|value| Window::parse(value).is_none());
-    if let Some(value) = window {
-        return Some(format!("window is {value:?}, which is no stretch of time."));
+    fn is_number(value: &str) -> bool {
+        value.parse::<i64>().is_ok()
     }
+    fn is_small(value: &str) -> bool {
+        value.parse::<i16>().is_ok()
+    }
+    fn is_lot(value: &str) -> bool {
+        value.parse::<board::Lot>().is_ok()
+    }
+    fn is_window(value: &str) -> bool {
+        Window::parse(value).is_some()
+    }
+    type Check = fn(&str) -> bool;
+    let checks: [(&str, Check, &str); 9] = [
+        ("hunt", is_number, "a hunt's number"),
+        ("worker", is_number, "a worker's number"),
+        ("before", is_number, "an event's number"),
+        ("skip", is_number, "a whole number"),
+        ("par", is_small, "a par"),
+        ("vehicles", is_small, "a number of vehicles"),
+        ("walls", is_small, "a number of walls"),
+        ("lot", is_lot, "a lot such as 6x6"),
+        ("window", is_window, "a stretch of time"),
+    ];
     checks.into_iter().find_map(|(name, is_so, what)| {
         let value = fields.get(name).filter(|value| !is_so(value))?;
         Some(format!("{name} is {value:?}, which is not {what}."))

@@ -53,7 +53,11 @@ async fn boards_thought_new_that_are_not_are_stored_once_and_counted_once(pool: 
         "SELECT sum(n_boards)::bigint FROM hunt_tallies",
         "SELECT sum(n_inserted)::bigint FROM batches",
     ] {
-        assert_eq!(farm.count(sql).await as usize, boards.len(), "{sql}");
+        assert_eq!(
+            usize::try_from(farm.count(sql).await).unwrap(),
+            boards.len(),
+            "{sql}"
+        );
     }
 }
 
@@ -75,12 +79,15 @@ async fn imports_of_the_same_boards_at_once_store_each_once(pool: PgPool) {
     let n_inserted: u32 = acks.iter().map(|ack| ack.n_inserted).sum();
     assert_eq!(n_inserted as usize, boards.len());
     assert_eq!(
-        farm.count("SELECT count(*) FROM boards").await as usize,
+        usize::try_from(farm.count("SELECT count(*) FROM boards").await).unwrap(),
         boards.len()
     );
     assert_eq!(
-        farm.count("SELECT sum(n_boards)::bigint FROM board_tallies")
-            .await as usize,
+        usize::try_from(
+            farm.count("SELECT sum(n_boards)::bigint FROM board_tallies")
+                .await
+        )
+        .unwrap(),
         boards.len()
     );
 }

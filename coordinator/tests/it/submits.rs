@@ -53,7 +53,7 @@ async fn a_stored_board_may_be_named_by_its_hash_and_counts_for_the_claim_all_th
         (unknown.len(), known.len())
     );
     assert_eq!(
-        farm.count("SELECT n_new + n_known FROM jobs").await as usize,
+        usize::try_from(farm.count("SELECT n_new + n_known FROM jobs").await).unwrap(),
         boards.len()
     );
     let hardest = boards.iter().map(|board| board.par).max().unwrap();

@@ -175,8 +175,7 @@ impl Line {
     /// What decides whether the line is proved although its file is trusted.
     pub(super) fn bytes(&self) -> &[u8] {
         match &self.form {
-            Form::Columns(line, _) => line.as_bytes(),
-            Form::Json(line) => line.as_bytes(),
+            Form::Columns(line, _) | Form::Json(line) => line.as_bytes(),
             Form::Row(row) => row.canonical.as_bytes(),
         }
     }

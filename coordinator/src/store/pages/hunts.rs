@@ -56,7 +56,7 @@ pub struct HuntLine {
 impl HuntLine {
     /// Whether it searches, by strategies that have yields.
     pub fn is_search(&self) -> bool {
-        proto::convert::Strategy::parse(&self.strategy).is_some_and(|strategy| strategy.is_search())
+        proto::convert::Strategy::parse(&self.strategy).is_some_and(proto::convert::Strategy::is_search)
     }
 
     /// What is hunted, for people: the lot of its boards, or the other game.
