@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn more_vehicles_than_fit_are_refused_in_words() {
         let wrong = read(&Fields::parse(
-            "name=a&width=3&height=3&first_vehicles=40&last_vehicles=41",
+            "name=a&width=3&height=3&first_vehicles=40&last_vehicles=41&scatter=on",
         ))
         .unwrap_err();
         assert_eq!(wrong[0].0, "form");
