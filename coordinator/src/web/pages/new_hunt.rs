@@ -289,7 +289,10 @@ mod tests {
         for name in ["name", "minutes", "priority", "seed", "strategy", "aim"] {
             assert!(names.contains(&name), "{name} in {names:?}");
         }
-        let wrong = read(&Fields::parse("name=%E2%80%AEevil&minutes=0&jobs=0&until_par=0")).unwrap_err();
+        let wrong = read(&Fields::parse(
+            "name=%E2%80%AEevil&minutes=0&jobs=0&until_par=0&sweep=on",
+        ))
+        .unwrap_err();
         let names: Vec<&str> = wrong.iter().map(|entry| entry.0).collect();
         assert_eq!(names, ["name", "minutes", "jobs", "until_par"]);
     }
