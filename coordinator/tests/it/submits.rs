@@ -318,7 +318,9 @@ async fn other_boards_under_an_id_that_is_taken_are_stored_all_the_same(pool: Pg
             tokio::spawn(async move {
                 loop {
                     match farm.submit(sent.clone()).await {
-                        Err(SubmitError::Store(StoreError::IdTaken)) => {}
+                        Err(SubmitError::Store(StoreError::IdTaken) | SubmitError::Busy(_)) => {
+                            tokio::task::yield_now().await;
+                        }
                         answer => return answer.unwrap(),
                     }
                 }
