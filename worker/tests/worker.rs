@@ -323,14 +323,18 @@ async fn a_worker_drained_by_the_coordinator_finishes_what_it_has_and_stays_to_b
     };
     fake.with(|state| state.directive = Some(Directive::Drain));
     three_beats().await;
-    fake.with(|state| state.queue.extend([Some(short_job(2)), Some(short_job(3))]));
+    // A call that waits already may bring one more job; after it there is none.
+    fake.with(|state| state.queue.extend([2, 3, 4].map(|n| Some(short_job(n)))));
+    three_beats().await;
+    let n_left = fake.with(|state| state.queue.len());
+    assert!(n_left >= 2, "{n_left} of 3");
     three_beats().await;
     fake.with(|state| {
-        assert_eq!((state.completions.len(), state.queue.len()), (1, 2));
+        assert_eq!(state.queue.len(), n_left);
         assert!(state.releases.is_empty());
         state.directive = None;
     });
-    fake.until(|state| state.completions.len() == 3).await;
+    fake.until(|state| state.completions.len() == 4).await;
     worker.drain().await;
     fake.with(|state| assert_eq!((state.n_goodbyes, state.releases.len()), (1, 0)));
 }
