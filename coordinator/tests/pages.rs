@@ -397,3 +397,82 @@ async fn the_list_of_workers_looks_for_the_last_batch_of_each_by_worker(pool: Pg
     );
     farm.stop().await;
 }
+
+#[sqlx::test(migrations = false)]
+async fn a_form_under_the_name_of_a_hunt_changes_nothing(pool: PgPool) {
+    let farm = Farm::start(pool.clone()).await;
+    farm.create_hunt("a").await;
+    let hunt = "SELECT strategy || ' ' || priority || ' ' || state FROM hunts WHERE name = 'a'";
+    let before: String = sqlx::query_scalar(hunt).fetch_one(&pool).await.unwrap();
+    let token = "0123456789abcdef0123456789abcdef";
+    let cookie = format!("Cookie: parforce_form={token}\r\n");
+    let form = |name: &str| {
+        format!("form_token={token}&name={name}&width=6&height=6&scatter=on&minutes=1&priority=9&aim=broad")
+    };
+    let answer = ask(&farm, &post("/hunts/new", &cookie, &form("a"))).await;
+    assert_eq!(status(&answer), 422, "{answer}");
+    assert!(answer.contains("hunt 1 has this name and is running"), "{answer}");
+    assert_eq!(
+        sqlx::query_scalar::<_, String>(hunt)
+            .fetch_one(&pool)
+            .await
+            .unwrap(),
+        before
+    );
+    // The same form sent eight times at once asks for one hunt.
+    let (farm, request) = (std::sync::Arc::new(farm), post("/hunts/new", &cookie, &form("b")));
+    let calls: Vec<_> = (0..8)
+        .map(|_| {
+            let (farm, request) = (farm.clone(), request.clone());
+            tokio::spawn(async move { status(&ask(&farm, &request).await) })
+        })
+        .collect();
+    let mut answers = Vec::new();
+    for call in calls {
+        answers.push(call.await.unwrap());
+    }
+    answers.sort_unstable();
+    assert_eq!(answers, [303, 422, 422, 422, 422, 422, 422, 422]);
+    std::sync::Arc::into_inner(farm).unwrap().stop().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_filter_that_cannot_be_read_is_named_and_a_zero_is_no_error_of_the_database(pool: PgPool) {
+    let farm = Farm::start(pool).await;
+    for (path, what) in [
+        ("/boards?par=abc", "par is &quot;abc&quot;"),
+        ("/jobs?hunt=1e9", "hunt is &quot;1e9&quot;"),
+        ("/?window=zzz", "window is &quot;zzz&quot;"),
+    ] {
+        let answer = ask(&farm, &get(path, "")).await;
+        assert_eq!(status(&answer), 400, "{path}");
+        assert!(
+            answer.contains(what) && !answer.contains("1970"),
+            "{path}: {answer}"
+        );
+    }
+    for path in ["/jobs?state=%00", "/workers?name=%00", "/events?kind=%00"] {
+        assert_eq!(status(&ask(&farm, &get(path, "")).await), 200, "{path}");
+    }
+    farm.stop().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn of_more_open_pages_than_there_may_be_the_rest_poll(pool: PgPool) {
+    let farm = Farm::start(pool).await;
+    let live = get("/live?page=%2Fhunts", "");
+    let mut open = Vec::new();
+    for _ in 0..300 {
+        open.push(send(&farm, &live).await);
+        let mut head = [0; 12];
+        let stream = open.last_mut().unwrap();
+        stream.read_exact(&mut head).await.unwrap();
+        assert_eq!(&head, b"HTTP/1.1 200");
+    }
+    assert_eq!(status(&ask(&farm, &live).await), 503);
+    let polled = ask(&farm, &get("/live?page=%2Fhunts&once=1", "")).await;
+    assert_eq!(status(&polled), 200, "{polled}");
+    assert_eq!(status(&ask(&farm, &get("/hunts", "")).await), 200);
+    drop(open);
+    farm.stop().await;
+}

@@ -19,7 +19,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::access::Visitor;
 use super::page::Page;
 use super::route::{Fields, Route};
-use super::{Seat, pages, peer_of, route};
+use super::{Seat, peer_of, route};
 
 /// A page's blocks as a stream of events (`blocks`, an object of names and markup: first all of them, then those that
 /// changed; `beat` when nothing could be read), or once as JSON with `once=1`.
@@ -37,8 +37,7 @@ pub(super) async fn live(
         return StatusCode::NOT_FOUND.into_response();
     };
     if fields.get("once").is_some() {
-        let _turn = seat.live_turns.acquire().await;
-        return match pages::load(&seat, &route, &visitor).await {
+        return match seat.read(&seat.live_turns, &route, &visitor).await {
             Ok(Some(page)) => Json(blocks(&page)).into_response(),
             Ok(None) => StatusCode::NOT_FOUND.into_response(),
             Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
@@ -84,9 +83,8 @@ fn changes(
             let (seat, route, (headers, peer)) = (seat.clone(), route.clone(), asked.clone());
             async move {
                 ticks.tick().await;
-                let _turn = seat.live_turns.acquire().await;
                 let visitor = seat.visitor(&headers, peer).await?;
-                let event = match pages::load(&seat, &route, &visitor).await {
+                let event = match seat.read(&seat.live_turns, &route, &visitor).await {
                     Ok(Some(page)) => {
                         let mut changed = blocks(&page);
                         changed.retain(|id, html| sent.get(id) != Some(html));
@@ -95,7 +93,7 @@ fn changes(
                             .event("blocks")
                             .data(serde_json::to_string(&changed).expect("text is JSON"))
                     }
-                    // The page stays as it is, with the time its data are of; the reader sees that it does not move.
+                    // The page stays as it is, and says that there is no answer and of when its data are.
                     Ok(None) | Err(_) => Event::default().event("beat").data("-"),
                 };
                 Some((Ok(event), (ticks, sent, place)))

@@ -46,6 +46,8 @@ pub(crate) use sampler::keep_samples;
 
 /// The most bytes of a form.
 const MAX_FORM_BYTES: usize = 64 * 1024;
+/// How long a reader waits for its turn.
+const TURN_PATIENCE: Duration = Duration::from_secs(10);
 /// Pages that may look again by themselves at once.
 const MAX_STREAMS: usize = 300;
 
@@ -132,6 +134,19 @@ impl Seat {
             .await?;
         self.work_may_wait();
         Ok(hunt)
+    }
+
+    /// Reads a page when it is its turn; who waits too long for one hears what there is to hear when the database is away.
+    async fn read(
+        &self,
+        turns: &Semaphore,
+        route: &Route,
+        visitor: &Visitor,
+    ) -> Result<Option<Page>, StoreError> {
+        let Ok(_turn) = tokio::time::timeout(TURN_PATIENCE, turns.acquire()).await else {
+            return Err(sqlx::Error::PoolTimedOut.into());
+        };
+        pages::load(self, route, visitor).await
     }
 
     fn work_may_wait(&self) {
@@ -238,8 +253,7 @@ async fn show(
     let Some(route) = Route::parse(uri.path(), query) else {
         return not_found(&seat, &visitor, address).await;
     };
-    let _turn = seat.turns.acquire().await;
-    match pages::load(&seat, &route, &visitor).await {
+    match seat.read(&seat.turns, &route, &visitor).await {
         Ok(Some(page)) => page.framed(address, &visitor).into_response(),
         Ok(None) => not_found(&seat, &visitor, address).await,
         Err(error) => away(&error, &visitor, address),

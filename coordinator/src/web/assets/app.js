@@ -206,7 +206,7 @@
       if (document.hidden) return;
       source = new EventSource(url);
       source.addEventListener("blocks", (event) => { heard(); take(JSON.parse(event.data)); say("live", "Live"); });
-      source.addEventListener("beat", heard);
+      source.addEventListener("beat", () => { heard(); say("lost", "No answer; data as of " + since()); });
       source.addEventListener("error", () => lost());
       heard();
     }
