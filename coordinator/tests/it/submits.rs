@@ -316,7 +316,7 @@ async fn other_boards_under_an_id_that_is_taken_are_stored_all_the_same(pool: Pg
         let calls = (0..4).map(|_| {
             let (farm, sent) = (farm.clone(), sent.clone());
             tokio::spawn(async move {
-                loop {
+                for _ in 0..1_000 {
                     match farm.submit(sent.clone()).await {
                         Err(SubmitError::Store(StoreError::IdTaken) | SubmitError::Busy(_)) => {
                             tokio::task::yield_now().await;
@@ -324,6 +324,7 @@ async fn other_boards_under_an_id_that_is_taken_are_stored_all_the_same(pool: Pg
                         answer => return answer.unwrap(),
                     }
                 }
+                panic!("sent a thousand times and never stored")
             })
         });
         answers.push((sent.boards.len(), calls.collect::<Vec<_>>()));
