@@ -12,6 +12,9 @@ use crate::store::ArmYield;
 /// Temperatures of annealing, in thousandths of a slide: the usual ones, half, and twice as much.
 const TEMPERATURES: [(u32, u32); 3] = [(1_000, 200), (2_000, 400), (4_000, 800)];
 
+/// Jobs are taken to last this long at least, in seconds of processor time.
+const LEAST_JOB_S: f64 = 0.001;
+
 /// A way to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arm {
@@ -64,7 +67,13 @@ impl Arm {
 }
 
 /// The arm whose turn it is, by their yields and a ticket from 0 to 1. `None`: there are no arms.
+///
+/// Shares are of processor time: an arm of short jobs gets more of them.
 pub(super) fn choose(arms: &[Arm], yields: &[ArmYield], ticket: f64) -> Option<Arm> {
+    let known = |arm: &Arm| {
+        let mut yields = yields.iter();
+        yields.find(|known| known.arm == arm.name() && known.cpu_s > 0.0)
+    };
     let mut groups: Vec<JobKind> = Vec::new();
     let standing: Vec<shares::Arm> = arms
         .iter()
@@ -76,17 +85,21 @@ pub(super) fn choose(arms: &[Arm], yields: &[ArmYield], ticket: f64) -> Option<A
                     groups.push(arm.kind());
                     groups.len() - 1
                 });
-            let measured = yields
-                .iter()
-                .find(|known| known.arm == arm.name() && known.cpu_s > 0.0);
             shares::Arm {
                 group,
-                worth_per_s: measured.map(|known| known.worth / known.cpu_s),
+                worth_per_s: known(arm).map(|known| known.worth / known.cpu_s),
             }
         })
         .collect();
-    let shares = shares(&standing);
-    (!shares.is_empty()).then(|| arms[draw(&shares, ticket)])
+    #[expect(clippy::cast_precision_loss, reason = "a handful of arms")]
+    let n_known = yields.len().max(1) as f64;
+    let usual_s = yields.iter().map(|known| known.job_s / n_known).sum::<f64>();
+    let turns: Vec<f64> = shares(&standing)
+        .into_iter()
+        .zip(arms)
+        .map(|(share, arm)| share / known(arm).map_or(usual_s, |known| known.job_s).max(LEAST_JOB_S))
+        .collect();
+    (!turns.is_empty()).then(|| arms[draw(&turns, ticket)])
 }
 
 #[cfg(test)]
@@ -123,6 +136,7 @@ mod tests {
             .map(|arm| ArmYield {
                 arm: arm.name(),
                 cpu_s: 10.0,
+                job_s: 2.0,
                 worth: if *arm == Arm::Sweep { 5.0 } else { 0.0 },
             })
             .collect();
@@ -135,5 +149,23 @@ mod tests {
             assert!(count(arm) >= 19, "{arm:?}: {}", count(arm));
         }
         assert_eq!(choose(&[], &yields, 0.5), None);
+    }
+
+    #[test]
+    fn shares_are_of_processor_time_however_long_jobs_are() {
+        let arms = [Arm::Scatter, Arm::Sweep];
+        let of = |arm: Arm, job_s| ArmYield {
+            arm: arm.name(),
+            cpu_s: 12.0,
+            job_s,
+            worth: 3.0,
+        };
+        // Equal in worth for their time; a sweep takes a sixth of the time of a scatter job.
+        let yields = [of(Arm::Scatter, 12.0), of(Arm::Sweep, 2.0)];
+        let drawn = (0..700).map(|idx| choose(&arms, &yields, f64::from(idx) / 700.0).unwrap());
+        assert_eq!(drawn.filter(|&arm| arm == Arm::Sweep).count(), 600);
+        // Of one that was never tried, jobs are taken to be as long as those of the others.
+        let drawn = (0..700).map(|idx| choose(&arms, &yields[..1], f64::from(idx) / 700.0).unwrap());
+        assert_eq!(drawn.filter(|&arm| arm == Arm::Sweep).count(), 350);
     }
 }

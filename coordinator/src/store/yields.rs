@@ -16,7 +16,9 @@ pub struct ArmYield {
     pub arm: String,
     /// Processor time of the jobs looked at, in seconds.
     pub cpu_s: f64,
-    /// Sum over the boards they found first, each counting one over the number of boards known of its par.
+    /// The same of one of them on average.
+    pub job_s: f64,
+    /// Sum over the boards they found first, each counting its par over the number of boards known of that par.
     pub worth: f64,
 }
 
@@ -85,10 +87,11 @@ impl Tx {
                 GROUP BY par
             )
             SELECT l.arm AS "arm!", (sum(l.cpu_ms) / 1000.0)::double precision AS "cpu_s!",
+                (avg(l.cpu_ms) / 1000.0)::double precision AS "job_s!",
                 coalesce(sum(w.worth), 0)::double precision AS "worth!"
             FROM latest l
             LEFT JOIN LATERAL (
-                SELECT sum(y.n_new::double precision / k.n_boards::double precision) AS worth
+                SELECT sum(y.par * y.n_new::double precision / k.n_boards::double precision) AS worth
                 FROM job_yields y
                 JOIN known k USING (par)
                 WHERE y.job_id = l.id AND y.par >= $6
