@@ -6,7 +6,8 @@ mod common;
 use std::collections::BTreeMap;
 use std::process::Output;
 
-use common::{Temp, err, out, run};
+use common::{Running, Temp, err, out, parforce, postmaster, run, wait_until};
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
 fn objects(output: &Output) -> Vec<Value> {
@@ -245,4 +246,52 @@ fn a_benchmark_hunts_with_each_seed_once_and_prints_medians() {
 
     let wrong = run(&["benchmark", "--minutes", "0", "--out", &folder]);
     assert_eq!(wrong.status.code(), Some(2));
+}
+
+#[test]
+fn a_benchmark_that_is_stopped_begins_the_hunt_under_way_anew() {
+    let temp = Temp::new();
+    let folder = temp.text("runs");
+    let (done, unfinished) = (
+        temp.path("runs").join("seed-1"),
+        temp.path("runs").join("seed-1.unfinished"),
+    );
+    let arguments = |par: &'static str| {
+        [
+            "benchmark",
+            "--seeds",
+            "1..1",
+            "--lot",
+            "4x4",
+            "--until-par",
+            par,
+            "--threads",
+            "1",
+            "--minutes",
+            "60",
+            "--out",
+            &folder,
+            "--json",
+        ]
+        .map(str::to_owned)
+    };
+    // No 4x4 board is so hard.
+    let mut endless = Running::start(parforce().args(arguments("90")));
+    wait_until("the hunt is under way", || postmaster(&unfinished).is_some());
+    let second = parforce().args(arguments("90")).output().unwrap();
+    assert!(err(&second).contains("another benchmark runs in"), "{}", err(&second));
+    endless.signal(Signal::SIGTERM);
+    let status = endless.child.wait().unwrap();
+    assert_eq!(status.code(), Some(1));
+    assert_eq!(postmaster(&unfinished), None, "nothing is left running");
+    assert!(!done.exists(), "half a hunt is no result");
+
+    let rows = objects(&parforce().args(arguments("3")).output().unwrap());
+    assert_eq!(rows.len(), 1);
+    assert!(done.exists() && !unfinished.exists());
+    assert_eq!(
+        ask(done.to_str().unwrap(), "SELECT count(*) FROM hunts"),
+        ["1"],
+        "the half hunt is gone"
+    );
 }

@@ -1,16 +1,21 @@
 //! `parforce benchmark`: the same hunt from an empty database with several seeds, graded.
 
+use std::fs::{File, TryLockError};
 use std::io::Write;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use anyhow::{Context, bail};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use proto::ids::HuntId;
 use serde::Serialize;
+use tokio::process::Command;
 
 use super::grade::{Grade, Milestone, grade};
 use super::hunt::wish::parse_range;
+use super::signals::Signals;
 use super::{Outcome, UsageError};
 use crate::output::table::{Align, Table};
 use crate::output::thousands;
@@ -23,7 +28,8 @@ const SEED_BOARDS: u64 = 244_425;
 /// Every hunt has a data folder of its own below --out and stops when its time is up, or when it has found everything
 /// that is asked: more than 244,425 boards, a board of every par there is, and all of par 40 or more; a deep hunt
 /// stops at --until-par alone. Hunts run one after the other. Times are seconds from the beginning of a hunt and
-/// processor time of its search threads: on a machine that does other things only the second can be compared.
+/// processor time of its search threads: on a machine that does other things only the second can be compared. A
+/// benchmark that is stopped goes on when it is asked for again, from the hunt that was under way, anew.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -75,11 +81,20 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     }
     std::fs::create_dir_all(&arguments.out)
         .with_context(|| format!("cannot make {}", arguments.out.display()))?;
+    let _lock = lock(&arguments.out)?;
     let mut rows = Vec::new();
     for seed in arguments.seeds.clone() {
         let data = arguments.out.join(format!("seed-{seed}"));
         if !data.exists() {
-            hunt(arguments, seed, &data)?;
+            // A folder gets its name when its hunt is over: half a hunt is no result.
+            let unfinished = arguments.out.join(format!("seed-{seed}.unfinished"));
+            if unfinished.exists() {
+                std::fs::remove_dir_all(&unfinished)
+                    .with_context(|| format!("cannot remove {}", unfinished.display()))?;
+            }
+            hunt(arguments, seed, &unfinished)?;
+            std::fs::rename(&unfinished, &data)
+                .with_context(|| format!("cannot rename {}", unfinished.display()))?;
         }
         let row = OfSeed {
             seed,
@@ -88,7 +103,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         if arguments.json {
             writeln!(std::io::stdout(), "{}", serde_json::to_string(&row)?)?;
         } else {
-            eprintln!("seed {seed}: {} boards", thousands(row.grade.boards));
+            eprintln!("{}", row.line());
         }
         rows.push(row);
     }
@@ -96,6 +111,40 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         write!(std::io::stdout(), "{}", table(&rows))?;
     }
     Ok(Outcome::Done)
+}
+
+impl OfSeed {
+    /// What is said when the hunt is over, before the table.
+    fn line(&self) -> String {
+        let grade = &self.grade;
+        format!(
+            "seed {}: {} boards, best par {}, of par 40 or more {}",
+            self.seed,
+            thousands(grade.boards),
+            grade.best_par.map_or(String::from("-"), |par| par.to_string()),
+            hard(grade)
+        )
+    }
+}
+
+fn hard(grade: &Grade) -> String {
+    match grade.hard {
+        (Some(there_are), found) => format!("{found} of {there_are}"),
+        (None, found) => found.to_string(),
+    }
+}
+
+/// Two benchmarks in one folder would remove each other's hunts.
+fn lock(out: &Path) -> anyhow::Result<File> {
+    let path = out.join("benchmark.lock");
+    let file = File::create(&path).with_context(|| format!("cannot open {}", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => bail!("another benchmark runs in {}", out.display()),
+        Err(TryLockError::Error(error)) => {
+            Err(error).with_context(|| format!("cannot lock {}", path.display()))
+        }
+    }
 }
 
 /// Runs the hunt of a seed in a process of its own: a hunt takes the terminal, the log and the signals of its process.
@@ -123,11 +172,17 @@ fn hunt(arguments: &Arguments, seed: u8, data: &Path) -> anyhow::Result<()> {
             &SEED_BOARDS.to_string(),
         ]),
     };
-    let status = command
+    command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()?;
+        .stderr(Stdio::null());
+    let (status, is_stopped) = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?
+        .block_on(run_to_its_end(command))?;
+    if is_stopped {
+        bail!("stopped in the hunt of seed {seed}; the same command goes on with it, from its beginning");
+    }
     if !status.success() {
         bail!(
             "the hunt of seed {seed} ended with {status}; its log is in {}",
@@ -135,6 +190,21 @@ fn hunt(arguments: &Arguments, seed: u8, data: &Path) -> anyhow::Result<()> {
         );
     }
     Ok(())
+}
+
+/// How the hunt ended, and whether because we were asked to end: then it is too, and waited for.
+async fn run_to_its_end(mut command: Command) -> std::io::Result<(std::process::ExitStatus, bool)> {
+    let mut signals = Signals::listen()?;
+    let mut child = command.spawn()?;
+    tokio::select! {
+        status = child.wait() => return Ok((status?, false)),
+        () = signals.next() => {}
+    }
+    if let Some(pid) = child.id().and_then(|pid| i32::try_from(pid).ok()) {
+        // It may have had the same signal from the terminal, and have ended over it.
+        let _ = kill(Pid::from_raw(pid), Signal::SIGTERM);
+    }
+    Ok((child.wait().await?, true))
 }
 
 fn graded(data: &Path) -> anyhow::Result<Grade> {
@@ -173,15 +243,11 @@ fn table(rows: &[OfSeed]) -> String {
     };
     for row in rows {
         let grade = &row.grade;
-        let hard = match grade.hard {
-            (Some(there_are), found) => format!("{found} of {there_are}"),
-            (None, found) => found.to_string(),
-        };
         let mut cells = vec![
             row.seed.to_string(),
             thousands(grade.boards),
             grade.best_par.map_or(String::from("-"), |par| par.to_string()),
-            hard,
+            hard(grade),
         ];
         cells.extend((0..names.len()).map(|idx| spelled(at(&grade.milestones, idx))));
         table.row(cells);
@@ -201,7 +267,8 @@ fn table(rows: &[OfSeed]) -> String {
                 let key = |at: &Option<(f64, f64)>| at.map_or(f64::INFINITY, |(_, cpu)| cpu);
                 key(a).total_cmp(&key(b))
             });
-            cells.push(spelled(all[(all.len() - 1) / 2]));
+            // Of an even number the later one: a median is not to flatter.
+            cells.push(spelled(all[all.len() / 2]));
         }
         table.row(cells);
     }
