@@ -3,7 +3,9 @@
 //! A space says what may be drawn; how it is drawn is `scatter`'s affair, and how boards are changed within
 //! it `mutate`'s.
 
+use std::fmt;
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 
 use thiserror::Error;
 
@@ -51,6 +53,39 @@ pub struct LengthWeight {
     /// 1 or more.
     pub weight: u16,
 }
+
+impl LengthWeight {
+    /// Reads lengths with their weights as people write them, `2:3,3:1`; a length alone has weight 1.
+    ///
+    /// # Errors
+    /// [`LengthWeightError`] with the first part that is none. Whether they fit a lot is [`BoardSpace::new`]'s affair.
+    pub fn parse_list(text: &str) -> Result<Vec<LengthWeight>, LengthWeightError> {
+        text.split(',').map(str::parse).collect()
+    }
+}
+
+impl FromStr for LengthWeight {
+    type Err = LengthWeightError;
+
+    fn from_str(text: &str) -> Result<LengthWeight, LengthWeightError> {
+        let (length, weight) = text.split_once(':').unwrap_or((text, "1"));
+        match (length.parse(), weight.parse()) {
+            (Ok(length), Ok(weight)) => Ok(LengthWeight { length, weight }),
+            _ => Err(LengthWeightError(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for LengthWeight {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.length, self.weight)
+    }
+}
+
+/// Text that is no length with a weight.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0:?} is no length with a weight, expected e.g. 2:3,3:1")]
+pub struct LengthWeightError(String);
 
 /// Why a space was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -234,4 +269,30 @@ fn check_lengths(lengths: &[LengthWeight], lot: Lot, longer_side: u8) -> Result<
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_read_with_their_weights_and_written_the_same() {
+        let entry = |length, weight| LengthWeight { length, weight };
+        let read = LengthWeight::parse_list("2:3,3:1").unwrap();
+        assert_eq!(read, [entry(2, 3), entry(3, 1)]);
+        let written: Vec<String> = read.iter().map(ToString::to_string).collect();
+        assert_eq!(written, ["2:3", "3:1"]);
+        assert_eq!(LengthWeight::parse_list("4").unwrap(), [entry(4, 1)]);
+        for (bad, part) in [
+            ("", ""),
+            ("2:", "2:"),
+            ("x", "x"),
+            ("2:3,", ""),
+            ("2:3,2-3", "2-3"),
+            ("300", "300"),
+        ] {
+            let wrong = LengthWeight::parse_list(bad).unwrap_err();
+            assert_eq!(wrong, LengthWeightError(part.to_owned()), "{bad:?}");
+        }
+    }
 }

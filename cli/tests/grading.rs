@@ -279,7 +279,11 @@ fn a_benchmark_that_is_stopped_begins_the_hunt_under_way_anew() {
     let mut endless = Running::start(parforce().args(arguments("90")));
     wait_until("the hunt is under way", || postmaster(&unfinished).is_some());
     let second = parforce().args(arguments("90")).output().unwrap();
-    assert!(err(&second).contains("another benchmark runs in"), "{}", err(&second));
+    assert!(
+        err(&second).contains("another benchmark runs in"),
+        "{}",
+        err(&second)
+    );
     endless.signal(Signal::SIGTERM);
     let status = endless.child.wait().unwrap();
     assert_eq!(status.code(), Some(1));

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use board::space::{BoardSpace, LengthWeight, SpaceFields};
+use board::space::{BoardSpace, LengthWeight, LengthWeightError, SpaceFields};
 use board::{Lot, Par};
 use proto::convert::{Aim, Budget, HuntPlan, NewHunt, Strategy};
 
@@ -66,20 +66,8 @@ pub(crate) struct WishArguments {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Lengths(Vec<LengthWeight>);
 
-fn parse_lengths(text: &str) -> Result<Lengths, String> {
-    let one = |text: &str| {
-        let (length, weight) = text.split_once(':').unwrap_or((text, "1"));
-        Some(LengthWeight {
-            length: length.parse().ok()?,
-            weight: weight.parse().ok()?,
-        })
-    };
-    text.split(',')
-        .map(|text| {
-            one(text).ok_or_else(|| format!("{text:?} is no length with a weight, expected e.g. 2:3,3:1"))
-        })
-        .collect::<Result<_, _>>()
-        .map(Lengths)
+fn parse_lengths(text: &str) -> Result<Lengths, LengthWeightError> {
+    LengthWeight::parse_list(text).map(Lengths)
 }
 
 fn parse_aim(text: &str) -> Result<Aim, String> {
@@ -200,10 +188,7 @@ impl WishArguments {
             write!(name, ", hero of {}", self.hero).expect("a String takes all writes");
         }
         if let Some(Lengths(lengths)) = &self.lengths {
-            let spelled: Vec<String> = lengths
-                .iter()
-                .map(|entry| format!("{}:{}", entry.length, entry.weight))
-                .collect();
+            let spelled: Vec<String> = lengths.iter().map(ToString::to_string).collect();
             write!(name, ", lengths {}", spelled.join(",")).expect("a String takes all writes");
         }
         if self.aim == Aim::Deep {
@@ -231,19 +216,6 @@ mod tests {
         );
         for bad in ["census", "scatter,", "mixed,sweep", ""] {
             assert!(read(bad).is_err(), "{bad:?}");
-        }
-    }
-
-    #[test]
-    fn lengths_are_read_with_their_weights() {
-        let entry = |length, weight| LengthWeight { length, weight };
-        assert_eq!(
-            parse_lengths("2:3,3:1"),
-            Ok(Lengths(vec![entry(2, 3), entry(3, 1)]))
-        );
-        assert_eq!(parse_lengths("4"), Ok(Lengths(vec![entry(4, 1)])));
-        for bad in ["", "2:", "x", "2:3,", "2-3"] {
-            assert!(parse_lengths(bad).is_err(), "{bad:?}");
         }
     }
 

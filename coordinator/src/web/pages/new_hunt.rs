@@ -1,5 +1,6 @@
 //! The form that asks for a hunt, with defaults that make sense.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use board::space::{BoardSpace, LengthWeight, SpaceFields};
@@ -102,6 +103,13 @@ fn inputs(
                     (number("first_walls", "Fewest walls", "0", None))
                     (number("last_walls", "Most walls", "0", None))
                 }
+                div.row {
+                    (number("row", "Hero's row", "", Some("from 0 at the top; empty: the middle one")))
+                    (number("hero", "Hero's length", "2", None))
+                    (field("lengths", "Lengths of the others", &html! { input #lengths name="lengths" size="16" value=(value("lengths", ""))
+                        aria-invalid=[wrong_of("lengths").map(|_| "true")]; },
+                        Some("with weights: 2:3,3:1 is three cars to a truck; empty: usual"), wrong_of("lengths")))
+                }
             }
             (field("aim", "Aim", &select("aim", &aims, &value("aim", "broad")), None, wrong_of("aim")))
             fieldset {
@@ -174,6 +182,7 @@ pub(in crate::web) fn read(fields: &Fields) -> Result<NewHunt, Vec<(&'static str
         small(number("first_walls", 60)).unwrap_or(0),
         small(number("last_walls", 60)).unwrap_or(0),
     );
+    let (row, hero_length) = (small(number("row", 7)), small(number("hero", 8)).unwrap_or(2));
     let budget = Budget {
         time: number("minutes", MAX_MINUTES).map(|minutes| Duration::from_secs(minutes * 60)),
         n_jobs: number("jobs", MAX_JOBS),
@@ -207,7 +216,26 @@ pub(in crate::web) fn read(fields: &Fields) -> Result<NewHunt, Vec<(&'static str
     if aim.is_none() {
         wrong.push(("aim", "Choose broad or deep.".to_owned()));
     }
-    let space = space(width, height, vehicles, walls);
+    let lengths = fields.get("lengths").map(LengthWeight::parse_list).transpose();
+    let lengths = lengths.unwrap_or_else(|error| {
+        wrong.push(("lengths", format!("{error}.")));
+        None
+    });
+    let space = Lot::new(width, height)
+        .map_err(|error| error.to_string())
+        .and_then(|lot| BoardSpace::usual(lot).map_err(|error| error.to_string()))
+        .and_then(|usual| {
+            let usual = usual.fields().clone();
+            let space = SpaceFields {
+                vehicles: vehicle_range(&usual, vehicles),
+                walls: walls.0..=walls.1.max(walls.0),
+                exit_row: row.unwrap_or(usual.exit_row),
+                hero_length,
+                lengths: lengths.unwrap_or_else(|| usual.lengths.clone()),
+                ..usual
+            };
+            BoardSpace::new(space).map_err(|error| error.to_string())
+        });
     match (space, strategy.zip(aim), priority) {
         (Ok(space), Some((strategy, aim)), Ok(priority)) if wrong.is_empty() => Ok(NewHunt {
             name,
@@ -228,31 +256,10 @@ pub(in crate::web) fn read(fields: &Fields) -> Result<NewHunt, Vec<(&'static str
     }
 }
 
-/// The usual space of a lot, with the numbers that were asked for.
-fn space(
-    width: u8,
-    height: u8,
-    vehicles: (Option<u8>, Option<u8>),
-    walls: (u8, u8),
-) -> Result<BoardSpace, String> {
-    let lot = Lot::new(width, height).map_err(|error| error.to_string())?;
-    let usual = BoardSpace::usual(lot).map_err(|error| error.to_string())?;
-    let usual = usual.fields();
-    let first = vehicles
-        .0
-        .unwrap_or(*usual.vehicles.start().min(&vehicles.1.unwrap_or(u8::MAX)));
-    let last = vehicles.1.unwrap_or(*usual.vehicles.end().max(&first));
-    let fields = SpaceFields {
-        vehicles: first..=last,
-        walls: walls.0..=walls.1.max(walls.0),
-        lengths: usual
-            .lengths
-            .iter()
-            .map(|entry| LengthWeight { ..*entry })
-            .collect(),
-        ..usual.clone()
-    };
-    BoardSpace::new(fields).map_err(|error| error.to_string())
+/// How many vehicles: where only one end was asked for, the other is the usual one or the same.
+fn vehicle_range(usual: &SpaceFields, (first, last): (Option<u8>, Option<u8>)) -> RangeInclusive<u8> {
+    let first = first.unwrap_or(*usual.vehicles.start().min(&last.unwrap_or(u8::MAX)));
+    first..=last.unwrap_or(*usual.vehicles.end().max(&first))
 }
 
 #[cfg(test)]
@@ -280,6 +287,33 @@ mod tests {
         assert_eq!(of("sweep=on").unwrap().strategy, Strategy::Sweep);
         assert_eq!(of("aim=broad").unwrap_err()[0].0, "strategy");
         assert_eq!(of("aim=high&sweep=on").unwrap_err()[0].0, "aim");
+    }
+
+    #[test]
+    fn row_and_lengths_are_those_that_were_asked_for() {
+        let of = |more: &str| {
+            read(&Fields::parse(&format!(
+                "name=a&width=6&height=7&sweep=on&{more}"
+            )))
+        };
+        let wish = of("row=2&hero=3&lengths=2:1,4:5").unwrap();
+        let fields = wish.space.fields();
+        let lengths: Vec<String> = fields.lengths.iter().map(ToString::to_string).collect();
+        assert_eq!((fields.exit_row, fields.hero_length), (2, 3));
+        assert_eq!(lengths, ["2:1", "4:5"]);
+        let usual = BoardSpace::usual(Lot::new(6, 7).unwrap()).unwrap();
+        assert_eq!(of("row=&lengths=").unwrap().space, usual);
+        for (more, name, said) in [
+            ("lengths=2:x", "lengths", "\"2:x\" is no length"),
+            ("row=8", "row", "up to 7"),
+            ("row=7", "form", "exit row 7"),
+            ("hero=6", "form", "hero of length 6"),
+            ("lengths=9", "form", "vehicle length 9"),
+        ] {
+            let wrong = of(more).unwrap_err();
+            assert_eq!(wrong[0].0, name, "{more}");
+            assert!(wrong[0].1.contains(said), "{more}: {}", wrong[0].1);
+        }
     }
 
     #[test]
