@@ -16,6 +16,7 @@ mod sessions;
 mod spec;
 mod work;
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use board::census::CensusError;
@@ -56,6 +57,8 @@ pub const MAX_CHECKPOINT_BYTES: usize = 1024 * 1024;
 pub const MAX_COUNT: u64 = 100_000_000_000_000;
 /// The highest rate that is noted, in positions a second; what is beyond is noted as this.
 pub const MAX_RATE: f64 = 1e12;
+/// The priorities that a hunt may have.
+pub const PRIORITIES: RangeInclusive<i32> = -1_000..=1_000;
 /// The most threads of one worker.
 pub const MAX_THREADS: u32 = 4_096;
 
@@ -187,6 +190,18 @@ fn within(field: &'static str, value: u32, low: u32, high: u32) -> Result<u32, W
         value: value.into(),
         low: low.into(),
         high: high.into(),
+    })
+}
+
+fn priority(value: i32) -> Result<i32, WireError> {
+    if PRIORITIES.contains(&value) {
+        return Ok(value);
+    }
+    Err(WireError::OutOfRange {
+        field: "priority",
+        value: value.into(),
+        low: (*PRIORITIES.start()).into(),
+        high: (*PRIORITIES.end()).into(),
     })
 }
 

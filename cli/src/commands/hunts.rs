@@ -8,7 +8,7 @@ use proto::ids::HuntId;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::hunt::wish::WishArguments;
+use super::hunt::wish::{WishArguments, priorities};
 use super::{DatabaseArguments, Outcome, UsageError, instant, watched};
 use crate::output::table::{Align, Table};
 use crate::output::thousands;
@@ -68,7 +68,7 @@ struct Priority {
     #[command(flatten)]
     which: Which,
     /// Higher goes first; 0 is usual
-    #[arg(allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-1000..=1000))]
+    #[arg(allow_negative_numbers = true, value_parser = priorities())]
     priority: i32,
 }
 

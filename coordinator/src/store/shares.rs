@@ -4,6 +4,7 @@
 //! costs more than all else about a grant, so a large farm is looked at once a second; what is granted here in between is
 //! added to what was seen. What other coordinators grant within the second is not seen: shares are good to a quarter anyway.
 
+use std::cmp::Reverse;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -89,8 +90,8 @@ impl Seen {
 
 impl HuntShare {
     /// Hunts that have nothing though they should come first, then higher priorities, then fewer cores for their weight.
-    fn key(&self) -> (bool, i32, i32) {
-        (!self.is_owed_its_first, -self.priority, self.step())
+    fn key(&self) -> (bool, Reverse<i32>, i32) {
+        (!self.is_owed_its_first, Reverse(self.priority), self.step())
     }
 
     fn step(&self) -> i32 {

@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::html;
-use proto::convert::Directive;
+use proto::convert::{Directive, PRIORITIES};
 use proto::ids::{HuntId, JobId};
 
 use super::access::{CSRF_FIELD, Visitor};
@@ -119,7 +119,10 @@ pub(super) async fn act_on_hunt(
         HuntQuestion::Pause => store.pause_hunt(hunt).await,
         HuntQuestion::Resume => store.resume_hunt(hunt).await,
         HuntQuestion::Cancel => store.cancel_hunt(hunt).await,
-        HuntQuestion::Priority => match fields.number::<i32>("priority").filter(|p| p.abs() <= 1_000) {
+        HuntQuestion::Priority => match fields
+            .number::<i32>("priority")
+            .filter(|priority| PRIORITIES.contains(priority))
+        {
             Some(priority) => store.set_priority(hunt, priority).await,
             None => {
                 return refusal(

@@ -6,7 +6,7 @@ use board::Par;
 use board::space::BoardSpace;
 use siren::plan::Plan;
 
-use super::{Aim, CensusTerms, JobKind, MAX_PLAN_BYTES, WireError, label, list, small};
+use super::{Aim, CensusTerms, JobKind, MAX_PLAN_BYTES, WireError, label, list, priority, small};
 use crate::v1;
 
 /// The longest hunt, in minutes: ten years.
@@ -104,7 +104,7 @@ impl TryFrom<v1::CreateHuntRequest> for Wish {
         Ok(Wish::Campaign(NewCampaign {
             name: label("name", wire.name, 1)?,
             plan: Plan::parse(&text).map_err(|error| WireError::Plan(error.to_string()))?,
-            priority: wire.priority,
+            priority: priority(wire.priority)?,
         }))
     }
 }
@@ -244,7 +244,7 @@ impl TryFrom<v1::CreateHuntRequest> for NewHunt {
             space: wire.space.ok_or(WireError::Missing("space"))?.try_into()?,
             strategy,
             budget: wire.budget.unwrap_or_default().try_into()?,
-            priority: wire.priority,
+            priority: priority(wire.priority)?,
             seed: wire.seed,
             census,
             plan: HuntPlan::new(aim, &mix),
@@ -287,4 +287,31 @@ fn positive(field: &'static str, value: u64, high: u64) -> Result<u64, WireError
         low: 1,
         high: high.into(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use board::Lot;
+
+    use super::*;
+
+    #[test]
+    fn priorities_beyond_their_range_are_refused() {
+        let asked = |priority| {
+            Wish::try_from(v1::CreateHuntRequest {
+                name: "a".to_owned(),
+                space: Some((&BoardSpace::usual(Lot::ORDINARY).unwrap()).into()),
+                strategy: v1::Strategy::Sweep.into(),
+                priority,
+                ..v1::CreateHuntRequest::default()
+            })
+        };
+        for priority in [-1_000, 0, 1_000] {
+            assert!(asked(priority).is_ok(), "{priority}");
+        }
+        for priority in [i32::MIN, -1_001, 1_001, i32::MAX] {
+            let wrong = asked(priority).unwrap_err().to_string();
+            assert_eq!(wrong, format!("priority is {priority}, expected -1000 to 1000"));
+        }
+    }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use board::space::{BoardSpace, LengthWeight, LengthWeightError, SpaceFields};
 use board::{Lot, Par};
-use proto::convert::{Aim, Budget, HuntPlan, NewHunt, Strategy};
+use proto::convert::{Aim, Budget, HuntPlan, NewHunt, PRIORITIES, Strategy};
 
 use crate::commands::UsageError;
 
@@ -52,7 +52,7 @@ pub(crate) struct WishArguments {
     #[arg(long, value_name = "STRATEGIES", default_value = "mixed", value_parser = parse_strategies)]
     strategy: Strategies,
     /// Higher goes first, where several hunts share workers
-    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-1000..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = priorities())]
     priority: i32,
     /// Seed of a new hunt [default: drawn]; with the same seed, jobs are the same
     #[arg(long, value_name = "N")]
@@ -60,6 +60,12 @@ pub(crate) struct WishArguments {
     /// Name of the hunt; a hunt of this name goes on where it stopped [default: made from what is hunted]
     #[arg(long)]
     name: Option<String>,
+}
+
+/// Reads the priority of a hunt.
+pub(crate) fn priorities() -> impl clap::builder::TypedValueParser<Value = i32> {
+    let (low, high) = PRIORITIES.into_inner();
+    clap::value_parser!(i32).range(i64::from(low)..=i64::from(high))
 }
 
 /// Lengths of vehicles, with weights.

@@ -1,6 +1,7 @@
 //! Questions before anything is done: what it means, and where no leads.
 
 use maud::html;
+use proto::convert::PRIORITIES;
 
 use crate::store::{HuntLine, StoreError, WorkerQuery};
 use crate::web::access::Visitor;
@@ -48,7 +49,7 @@ pub(super) async fn hunt(
     };
     let fields = html! {
         @if ask == HuntQuestion::Priority {
-            (field("priority", "Priority", &html! { input #priority name="priority" type="number" min="-1000" max="1000" value=(hunt.priority) required; }, Some("0 is usual"), None))
+            (field("priority", "Priority", &html! { input #priority name="priority" type="number" min=(PRIORITIES.start()) max=(PRIORITIES.end()) value=(hunt.priority) required; }, Some("0 is usual"), None))
         }
     };
     let back = format!("/hunts/{id}");

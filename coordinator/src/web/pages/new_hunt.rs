@@ -6,7 +6,7 @@ use std::time::Duration;
 use board::space::{BoardSpace, LengthWeight, SpaceFields};
 use board::{Lot, Par};
 use maud::{Markup, html};
-use proto::convert::{Aim, Budget, HuntPlan, MAX_LABEL_CHARS, NewHunt, Strategy, is_plain};
+use proto::convert::{Aim, Budget, HuntPlan, MAX_LABEL_CHARS, NewHunt, PRIORITIES, Strategy, is_plain};
 
 use crate::store::StoreError;
 use crate::web::Seat;
@@ -132,7 +132,7 @@ fn inputs(
                 }
             }
             div.row {
-                (field("priority", "Priority", &html! { input #priority name="priority" type="number" value=(value("priority", "0")) min="-1000" max="1000"; },
+                (field("priority", "Priority", &html! { input #priority name="priority" type="number" value=(value("priority", "0")) min=(PRIORITIES.start()) max=(PRIORITIES.end()); },
                     Some("higher goes first; 0 is usual"), wrong_of("priority")))
                 (field("seed", "Seed", &html! { input #seed name="seed" inputmode="numeric" value=(value("seed", "")) size="22"; },
                     Some("empty: drawn"), wrong_of("seed")))
@@ -147,59 +147,36 @@ fn inputs(
 
 /// Reads the form; what is wrong, by field.
 pub(in crate::web) fn read(fields: &Fields) -> Result<NewHunt, Vec<(&'static str, String)>> {
-    let mut wrong = Vec::new();
+    let mut form = Form {
+        fields,
+        wrong: Vec::new(),
+    };
     let name = fields.get("name").unwrap_or_default().to_owned();
     if name.is_empty() || name.chars().count() > MAX_LABEL_CHARS || !is_plain(&name) {
-        wrong.push((
+        form.refuse(
             "name",
             format!("A name of 1 to {MAX_LABEL_CHARS} characters is needed, none of which is invisible."),
-        ));
+        );
     }
-    let mut number = |name: &'static str, most: u64| match fields.get(name) {
-        None => None,
-        Some(text) => match text.parse::<u64>() {
-            Ok(0) if ENDS.contains(&name) => {
-                wrong.push((name, "At least 1; leave it empty for no such end.".to_owned()));
-                None
-            }
-            Ok(n) if n <= most => Some(n),
-            _ => {
-                wrong.push((name, format!("A whole number up to {most} is needed.")));
-                None
-            }
-        },
-    };
-    let small = |n: Option<u64>| n.and_then(|n| u8::try_from(n).ok());
-    let (width, height) = (
-        small(number("width", 8)).unwrap_or(6),
-        small(number("height", 8)).unwrap_or(6),
-    );
-    let vehicles = (
-        small(number("first_vehicles", 50)),
-        small(number("last_vehicles", 50)),
-    );
-    let walls = (
-        small(number("first_walls", 60)).unwrap_or(0),
-        small(number("last_walls", 60)).unwrap_or(0),
-    );
-    let (row, hero_length) = (small(number("row", 7)), small(number("hero", 8)).unwrap_or(2));
+    let space = form.space();
     let budget = Budget {
-        time: number("minutes", MAX_MINUTES).map(|minutes| Duration::from_secs(minutes * 60)),
-        n_jobs: number("jobs", MAX_JOBS),
-        until_par: number("until_par", 999)
+        time: form
+            .number("minutes", MAX_MINUTES)
+            .map(|minutes| Duration::from_secs(minutes * 60)),
+        n_jobs: form.number("jobs", MAX_JOBS),
+        until_par: form
+            .number("until_par", 999)
             .and_then(|par| u16::try_from(par).ok())
             .map(Par::new),
     };
     let seed = fields.get("seed").map(str::parse::<u64>);
     if let Some(Err(_)) = seed {
-        wrong.push(("seed", "A whole number below 2^64 is needed.".to_owned()));
+        form.refuse("seed", "A whole number below 2^64 is needed.");
     }
     let priority = fields.get("priority").map_or(Ok(0), str::parse::<i32>);
-    if priority.as_ref().map_or(true, |p| p.abs() > 1_000) {
-        wrong.push((
-            "priority",
-            "A whole number from −1000 to 1000 is needed.".to_owned(),
-        ));
+    let priority = priority.ok().filter(|priority| PRIORITIES.contains(priority));
+    if priority.is_none() {
+        form.refuse("priority", "A whole number from −1000 to 1000 is needed.");
     }
     // Censuses, campaigns and measuring are asked for by the command line: they have terms of their own.
     let ticked = STRATEGIES.iter().filter(|(name, _)| fields.get(name).is_some());
@@ -210,34 +187,14 @@ pub(in crate::web) fn read(fields: &Fields) -> Result<NewHunt, Vec<(&'static str
         _ => Some(Strategy::Mixed),
     };
     if strategy.is_none() {
-        wrong.push(("strategy", "Choose one of the strategies at least.".to_owned()));
+        form.refuse("strategy", "Choose one of the strategies at least.");
     }
     let aim = Aim::parse(fields.get("aim").unwrap_or("broad"));
     if aim.is_none() {
-        wrong.push(("aim", "Choose broad or deep.".to_owned()));
+        form.refuse("aim", "Choose broad or deep.");
     }
-    let lengths = fields.get("lengths").map(LengthWeight::parse_list).transpose();
-    let lengths = lengths.unwrap_or_else(|error| {
-        wrong.push(("lengths", format!("{error}.")));
-        None
-    });
-    let space = Lot::new(width, height)
-        .map_err(|error| error.to_string())
-        .and_then(|lot| BoardSpace::usual(lot).map_err(|error| error.to_string()))
-        .and_then(|usual| {
-            let usual = usual.fields().clone();
-            let space = SpaceFields {
-                vehicles: vehicle_range(&usual, vehicles),
-                walls: walls.0..=walls.1.max(walls.0),
-                exit_row: row.unwrap_or(usual.exit_row),
-                hero_length,
-                lengths: lengths.unwrap_or_else(|| usual.lengths.clone()),
-                ..usual
-            };
-            BoardSpace::new(space).map_err(|error| error.to_string())
-        });
     match (space, strategy.zip(aim), priority) {
-        (Ok(space), Some((strategy, aim)), Ok(priority)) if wrong.is_empty() => Ok(NewHunt {
+        (Ok(space), Some((strategy, aim)), Some(priority)) if form.wrong.is_empty() => Ok(NewHunt {
             name,
             space,
             strategy,
@@ -249,10 +206,67 @@ pub(in crate::web) fn read(fields: &Fields) -> Result<NewHunt, Vec<(&'static str
         }),
         (space, ..) => {
             if let Err(reason) = space {
-                wrong.push(("form", reason));
+                form.refuse("form", reason);
             }
-            Err(wrong)
+            Err(form.wrong)
         }
+    }
+}
+
+/// A form being read.
+struct Form<'a> {
+    fields: &'a Fields,
+    wrong: Vec<(&'static str, String)>,
+}
+
+impl Form<'_> {
+    fn refuse(&mut self, name: &'static str, reason: impl Into<String>) {
+        self.wrong.push((name, reason.into()));
+    }
+
+    /// A field that is empty or a number up to `most`.
+    fn number(&mut self, name: &'static str, most: u64) -> Option<u64> {
+        match self.fields.get(name)?.parse::<u64>() {
+            Ok(0) if ENDS.contains(&name) => {
+                self.refuse(name, "At least 1; leave it empty for no such end.");
+                None
+            }
+            Ok(n) if n <= most => Some(n),
+            _ => {
+                self.refuse(name, format!("A whole number up to {most} is needed."));
+                None
+            }
+        }
+    }
+
+    fn small(&mut self, name: &'static str, most: u8) -> Option<u8> {
+        self.number(name, most.into()).and_then(|n| u8::try_from(n).ok())
+    }
+
+    /// The usual space of the lot, with what was asked for.
+    fn space(&mut self) -> Result<BoardSpace, String> {
+        let (width, height) = (self.small("width", 8), self.small("height", 8));
+        let vehicles = (self.small("first_vehicles", 50), self.small("last_vehicles", 50));
+        let first_walls = self.small("first_walls", 60).unwrap_or(0);
+        let last_walls = self.small("last_walls", 60).unwrap_or(0).max(first_walls);
+        let (exit_row, hero_length) = (self.small("row", 7), self.small("hero", 8));
+        let lengths = self.fields.get("lengths").map(LengthWeight::parse_list);
+        let lengths = lengths.transpose().unwrap_or_else(|error| {
+            self.refuse("lengths", format!("{error}."));
+            None
+        });
+        let lot = Lot::new(width.unwrap_or(6), height.unwrap_or(6)).map_err(|error| error.to_string())?;
+        let usual = BoardSpace::usual(lot).map_err(|error| error.to_string())?;
+        let usual = usual.fields().clone();
+        let space = SpaceFields {
+            vehicles: vehicle_range(&usual, vehicles),
+            walls: first_walls..=last_walls,
+            exit_row: exit_row.unwrap_or(usual.exit_row),
+            hero_length: hero_length.unwrap_or(usual.hero_length),
+            lengths: lengths.unwrap_or_else(|| usual.lengths.clone()),
+            ..usual
+        };
+        BoardSpace::new(space).map_err(|error| error.to_string())
     }
 }
 
@@ -318,7 +332,10 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said_by_field() {
-        let wrong = read(&Fields::parse("name=&minutes=x&priority=5000&seed=-1&aim=luck")).unwrap_err();
+        let wrong = read(&Fields::parse(
+            "name=&minutes=x&priority=-2147483648&seed=-1&aim=luck",
+        ))
+        .unwrap_err();
         let names: Vec<&str> = wrong.iter().map(|entry| entry.0).collect();
         for name in ["name", "minutes", "priority", "seed", "strategy", "aim"] {
             assert!(names.contains(&name), "{name} in {names:?}");
