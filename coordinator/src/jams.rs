@@ -14,7 +14,7 @@ use siren::job::{JamJob, JamTally, SeedEnd};
 use siren::proof::{FalseJam, prove};
 use tracing::warn;
 
-use crate::prove::{Prover, Refusal};
+use crate::prove::{Prover, Refusal, refuse};
 use crate::store::{JamBatchToStore, JamRow, JobRecord, LeaseOrigin, RejectionToStore, Store};
 use crate::submit::SubmitError;
 
@@ -132,10 +132,7 @@ fn refusal(error: &FalseJam) -> Refusal {
         FalseJam::Unfit(_) => RejectCode::Unfit,
         FalseJam::Par { .. } => RejectCode::WrongPar,
     };
-    Refusal {
-        code,
-        detail: error.to_string(),
-    }
+    refuse(code, error.to_string())
 }
 
 fn is_of_seed(spec: &JamJob, stated: &StatedJam) -> Result<(), Refusal> {
@@ -143,16 +140,14 @@ fn is_of_seed(spec: &JamJob, stated: &StatedJam) -> Result<(), Refusal> {
     if given.as_ref() == Some(stated) {
         return Ok(());
     }
-    Err(Refusal {
-        code: RejectCode::NotOfSeed,
-        detail: match given {
-            Some(given) => format!(
-                "seed {} gives {} of par {}",
-                stated.seed, given.canonical, given.par
-            ),
-            None => format!("seed {} gives no level", stated.seed),
-        },
-    })
+    let detail = match given {
+        Some(given) => format!(
+            "seed {} gives {} of par {}",
+            stated.seed, given.canonical, given.par
+        ),
+        None => format!("seed {} gives no level", stated.seed),
+    };
+    Err(refuse(RejectCode::NotOfSeed, detail))
 }
 
 /// What a seed of the job gives.

@@ -54,6 +54,8 @@ pub struct Refusal {
     pub code: RejectCode,
     /// In a sentence.
     pub detail: String,
+    /// Of a board that is right, with wrong words about its cluster: what is true.
+    pub truth: Option<Found>,
 }
 
 impl Refusal {
@@ -243,13 +245,13 @@ impl Inner {
         }
         if found.states != stated.states {
             let detail = format!("stated {} positions, counted {}", stated.states, found.states);
-            return Err(refuse(RejectCode::WrongCluster, detail));
+            return Err(misdescribed(found, detail));
         }
-        if let (Some(stated), Some(found)) = (stated.minimal, found.minimal)
-            && stated != found
+        if let (Some(stated), Some(is_minimal)) = (stated.minimal, found.minimal)
+            && stated != is_minimal
         {
-            let detail = format!("stated minimal {stated}, proved {found}");
-            return Err(refuse(RejectCode::WrongCluster, detail));
+            let detail = format!("stated minimal {stated}, proved {is_minimal}");
+            return Err(misdescribed(found, detail));
         }
         Ok(found)
     }
@@ -267,6 +269,18 @@ fn trusted(board: &Board, canonical: Canonical, par: Par, stated: &StatedBoard) 
     }
 }
 
-fn refuse(code: RejectCode, detail: String) -> Refusal {
-    Refusal { code, detail }
+pub(crate) fn refuse(code: RejectCode, detail: String) -> Refusal {
+    Refusal {
+        code,
+        detail,
+        truth: None,
+    }
+}
+
+fn misdescribed(found: Found, detail: String) -> Refusal {
+    Refusal {
+        code: RejectCode::WrongCluster,
+        detail,
+        truth: Some(found),
+    }
 }

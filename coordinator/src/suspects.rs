@@ -76,7 +76,11 @@ async fn prove_all_of(store: &Store, prover: &Prover, worker_id: i64) -> Result<
                     code: refusal.code,
                     detail: refusal.detail,
                 };
-                store.retract(&wrong).await?;
+                match refusal.truth {
+                    // Others may have handed in the same board since, and have been told that it is stored: it stays.
+                    Some(truth) => store.correct(&wrong, &truth).await?,
+                    None => store.retract(&wrong).await?,
+                }
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Which boards are stored for certain, shared by all who ask: a set in memory that stands before the database.
 //!
-//! Most of what is handed in is known, and most of that was handed in lately. A row of `boards` is deleted only where it is
-//! wrong, and then forgotten here too; another coordinator that still remembers it takes a wrong board for known, never a
-//! right one, as par is in the key.
+//! Most of what is handed in is known, and most of that was handed in lately. A row of `boards` is deleted only where its key
+//! is wrong, its par or its spelling, and then forgotten here too; another coordinator that still remembers it takes a wrong
+//! board for known, never a right one. Where a row is wrong beside its key, it is corrected and stays.
 //!
 //! A database can be set back, to a backup, under a coordinator that goes on. What is remembered of it is then wrong, and a
 //! board that is answered as known would be lost. So memory holds for one start of the server, for one epoch of the database

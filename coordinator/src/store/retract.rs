@@ -1,9 +1,10 @@
 //! Boards that were believed and turned out wrong: found, and taken back with all that was counted of them.
 
 use board::Par;
+use board::cluster::Found;
 use proto::convert::RejectCode;
 
-use super::{BoardRow, EventKind, EventToWrite, Store, StoreError, text};
+use super::{BoardRow, EventKind, EventToWrite, Store, StoreError, text, to_sql};
 use crate::store::boards::SqlBoard;
 
 /// A board that was stored, and in which batch it came.
@@ -141,6 +142,46 @@ impl Store {
         .execute(&self.pool)
         .await?;
         self.known.forget(par, wrong.row.found.canonical.as_str());
+        Ok(())
+    }
+
+    /// Corrects what is said of a board's cluster, in its row and in every count that holds it, and keeps what was wrong with
+    /// the refused boards of its batch. The board stays: its key is right, and whoever handed it in later was told that it is
+    /// stored. Nothing happens if it is not there any more.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn correct(&self, wrong: &WrongBoard, truth: &Found) -> Result<(), StoreError> {
+        let par = i16::try_from(truth.par.get()).unwrap_or(i16::MAX);
+        sqlx::query!(
+            r#"
+            WITH former AS (
+                SELECT * FROM boards WHERE par = $1 AND canonical = $2 COLLATE "C" AND batch_id = $3 FOR UPDATE
+            ), corrected AS (
+                UPDATE boards b SET n_states = $4, minimal = $5
+                FROM former f WHERE b.par = f.par AND b.canonical = f.canonical
+            ), tallied AS (
+                UPDATE board_tallies t SET n_states = t.n_states - f.n_states + $4,
+                    n_minimal = t.n_minimal - CASE WHEN f.minimal THEN 1 ELSE 0 END + CASE WHEN $5::boolean THEN 1 ELSE 0 END
+                FROM former f
+                WHERE t.lot_width = f.lot_width AND t.lot_height = f.lot_height AND t.exit_row = f.exit_row
+                    AND t.n_walls = f.n_walls AND t.n_vehicles = f.n_vehicles AND t.par = f.par
+            )
+            INSERT INTO rejections (batch_id, board_idx, code, canonical, stated_par, detail)
+            SELECT f.batch_id, 10000 + (SELECT count(*)::int FROM rejections r WHERE r.batch_id = f.batch_id), $6, f.canonical,
+                f.par, $7
+            FROM former f
+            "#,
+            par,
+            truth.canonical.as_str(),
+            wrong.batch_id,
+            to_sql(truth.states),
+            truth.minimal,
+            wrong.code.as_str(),
+            text(&wrong.detail, 1_000),
+        )
+        .execute(&self.pool)
+        .await?;
         Ok(())
     }
 

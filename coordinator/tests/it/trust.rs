@@ -378,6 +378,59 @@ async fn what_a_worker_in_quarantine_was_believed_for_is_taken_back_if_it_is_wro
 }
 
 #[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn a_board_that_was_only_described_wrongly_is_corrected_and_stays(pool: PgPool) {
+    let farm = Farm::proving(pool, 0.0);
+    let (liar, lease) = farm.leased().await;
+    farm.submit(batch(liar, &lease, vec![stated(HARDEST)]))
+        .await
+        .unwrap();
+    let truths: Vec<_> = some_boards().into_iter().filter(|board| board.par < 40).collect();
+    let mut lies = truths.clone();
+    lies[0].states += 1;
+    lies[1].minimal = lies[1].minimal.map(|is_minimal| !is_minimal);
+    assert!(lies[1].minimal.is_some());
+    farm.submit(batch(liar, &lease, lies)).await.unwrap();
+    // An honest worker hands in the truth at another coordinator, and hears that it is stored.
+    let honest = Farm::new(farm.pool.clone());
+    let other = honest.join("other").await;
+    honest.plan(1).await;
+    let lease = honest.acquire(other, 1).await.remove(0);
+    let ack = honest.submit(batch(other, &lease, truths.clone())).await.unwrap();
+    assert_eq!((ack.n_inserted, ack.n_duplicate as usize), (0, truths.len()));
+
+    let id = farm.store.worker(liar).await.unwrap().unwrap().id;
+    farm.store
+        .act_on_worker(id, &WorkerAction::Quarantine("it lies".to_owned()))
+        .await
+        .unwrap();
+    prove_suspects(&farm.store, &farm.prover).await.unwrap();
+    let mut expected: Vec<String> = truths
+        .iter()
+        .map(|truth| format!("{} {} {}", truth.canonical, truth.states, truth.minimal.unwrap()))
+        .collect();
+    expected.sort();
+    let stored = farm
+        .text(
+            r#"SELECT string_agg(concat_ws(' ', canonical, n_states, minimal::text), ',' ORDER BY canonical COLLATE "C")
+            FROM boards WHERE par < 40"#,
+        )
+        .await;
+    assert_eq!(stored, expected.join(","));
+    let agree = farm
+        .count(
+            "SELECT count(*) FROM (SELECT sum(n_boards), sum(n_states), sum(n_minimal) FROM board_tallies) kept (b, s, m)
+            JOIN (SELECT count(*), sum(n_states), count(*) FILTER (WHERE minimal) FROM boards) rows (b, s, m) USING (b, s, m)",
+        )
+        .await;
+    assert_eq!(agree, 1, "what is counted is what is stored");
+    assert_eq!(
+        farm.count("SELECT count(*) FROM rejections WHERE code = 'wrong_cluster'")
+            .await,
+        2
+    );
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
 async fn boards_that_a_killed_worker_left_are_taken_from_its_next_start(pool: PgPool) {
     let farm = Farm::new(pool);
     let (_, lease) = farm.leased().await;
