@@ -47,6 +47,7 @@ pub struct Tools {
 pub async fn hold(tools: Tools, lease: Lease, held: Arc<Held>, room: OwnedSemaphorePermit, backoff: Backoff) {
     let kind = lease.spec.kind();
     info!(job.id = %lease.job, hunt.id = %lease.hunt, lease.token = %lease.token, kind, "job begins");
+    let abandoned = tools.abandoned.clone();
     let mut holder = Holder {
         tools,
         held,
@@ -59,13 +60,16 @@ pub async fn hold(tools: Tools, lease: Lease, held: Arc<Held>, room: OwnedSemaph
         failure: None,
         backoff,
     };
-    let is_complete = match lease.spec {
-        Work::Boards(spec) => holder.search(Arc::new(spec), room).await,
-        Work::Jams(job) => holder.try_seeds(Arc::new(job), room).await,
+    let to_its_end = async {
+        let is_complete = match lease.spec {
+            Work::Boards(spec) => holder.search(Arc::new(spec), room).await,
+            Work::Jams(job) => holder.try_seeds(Arc::new(job), room).await,
+        };
+        holder.end(is_complete).await;
     };
-    let abandoned = holder.tools.abandoned.clone();
+    // The search too may wait without end: for room in the spool, while the coordinator is away.
     tokio::select! {
-        () = holder.end(is_complete) => {}
+        () = to_its_end => {}
         () = abandoned.cancelled() => warn!(job.id = %lease.job, "left without a word: the lease will expire"),
     }
 }

@@ -65,10 +65,10 @@ pub(crate) struct Guard<S> {
 impl<S, B, R> Service<Request<B>> for Guard<S>
 where
     S: Service<Request<B>, Response = Response<R>> + Clone + Send + 'static,
-    S::Future: Send,
-    S::Error: Send,
+    S::Future: Send + 'static,
+    S::Error: Send + 'static,
     B: Send + 'static,
-    R: Default + Send,
+    R: Default + Send + 'static,
 {
     type Response = Response<R>;
     type Error = S::Error;
@@ -96,9 +96,26 @@ where
                     }
                 }
             }
-            inner.call(request).await
+            if !outlives_its_caller(request.uri().path()) {
+                return inner.call(request).await;
+            }
+            // Who hangs up between a deed and its consequence (a claim and its audit) is not spared the consequence.
+            match tokio::spawn(inner.call(request)).await {
+                Ok(answer) => answer,
+                Err(error) => {
+                    error!(%error, "a call ended without an answer");
+                    Ok(Status::internal("the call ended without an answer").into_http())
+                }
+            }
         })
     }
+}
+
+/// Whether a call is carried through though its caller hangs up: what changes something for good. A call that waits for work
+/// ends with its caller, and so does a question.
+fn outlives_its_caller(path: &str) -> bool {
+    path.strip_prefix("/parforce.v1.Farm/")
+        .is_some_and(|call| call != "Acquire")
 }
 
 /// What a call needs.
@@ -184,5 +201,61 @@ mod tests {
         assert_eq!(needed("/parforce.v1.Operator/ListJobs"), Needs::Analyst);
         assert_eq!(needed("/parforce.v1.Farm/Hello"), Needs::Worker);
         assert_eq!(needed("/grpc.health.v1.Health/Check"), Needs::Nothing);
+    }
+
+    #[tokio::test]
+    async fn a_deed_is_carried_through_though_its_caller_hangs_up() {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        use tower_layer::Layer;
+
+        /// Counts the calls that came to their end; they wait for a word first.
+        #[derive(Clone, Default)]
+        struct Slow {
+            word: Arc<tokio::sync::Notify>,
+            n_done: Arc<AtomicUsize>,
+        }
+
+        impl Service<Request<()>> for Slow {
+            type Response = Response<String>;
+            type Error = std::convert::Infallible;
+            type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
+
+            fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+                Poll::Ready(Ok(()))
+            }
+
+            fn call(&mut self, _: Request<()>) -> Self::Future {
+                let slow = self.clone();
+                Box::pin(async move {
+                    slow.word.notified().await;
+                    slow.n_done.fetch_add(1, Ordering::SeqCst);
+                    Ok(Response::new(String::new()))
+                })
+            }
+        }
+
+        for (path, n_done) in [
+            ("/parforce.v1.Farm/CompleteJob", 1),
+            ("/parforce.v1.Farm/SubmitBoards", 1),
+            ("/parforce.v1.Farm/Acquire", 0),
+            ("/parforce.v1.Operator/ListJobs", 0),
+        ] {
+            let slow = Slow::default();
+            let mut guard = GuardLayer::new(None).layer(slow.clone());
+            let call = guard.call(Request::builder().uri(path).body(()).unwrap());
+            {
+                let mut call = std::pin::pin!(call);
+                // It is under way; then nobody asks for its answer any more.
+                let begun =
+                    std::future::poll_fn(|context| Poll::Ready(call.as_mut().poll(context).is_pending()));
+                assert!(begun.await, "{path}");
+                tokio::task::yield_now().await;
+            }
+            slow.word.notify_one();
+            for _ in 0..100 {
+                tokio::task::yield_now().await;
+            }
+            assert_eq!(slow.n_done.load(Ordering::SeqCst), n_done, "{path}");
+        }
     }
 }

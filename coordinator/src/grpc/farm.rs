@@ -1,6 +1,7 @@
 //! The workers' door.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use proto::convert::{
     Acquire, Batch, Beat, Completion, Directive, Hello, LeaseAction, LeaseOutcome, Release, Welcome,
@@ -26,12 +27,61 @@ use crate::submit::{SubmitError, submit};
 #[derive(Clone, Debug)]
 pub struct FarmService {
     shared: Arc<Shared>,
+    owners: Arc<Owners>,
+}
+
+/// Whose token each session was opened with; it never changes, so it is asked once.
+#[derive(Debug, Default)]
+struct Owners {
+    known: Mutex<HashMap<Session, String>>,
+}
+
+/// The most sessions that are remembered: then all are asked anew.
+const MAX_OWNERS: usize = 100_000;
+
+impl Owners {
+    fn get(&self, session: Session) -> Option<String> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(&session).cloned()
+    }
+
+    fn learn(&self, session: Session, owner: String) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MAX_OWNERS {
+            known.clear();
+        }
+        known.insert(session, owner);
+    }
 }
 
 impl FarmService {
     /// The service of this coordinator.
     pub fn new(shared: Arc<Shared>) -> FarmService {
-        FarmService { shared }
+        FarmService {
+            shared,
+            owners: Arc::default(),
+        }
+    }
+
+    /// A session is good for the token that it was opened with: it stands in spools and logs, and is no secret.
+    async fn check_owner(&self, caller: Option<&str>, session: Session) -> Result<(), CallError> {
+        let Some(caller) = caller else { return Ok(()) };
+        let owner = if let Some(owner) = self.owners.get(session) {
+            owner
+        } else {
+            let owner = self.shared.store.credential(session).await?;
+            let owner = owner.ok_or(CallError::NoSession)?;
+            self.owners.learn(session, owner.clone());
+            owner
+        };
+        if owner == caller {
+            return Ok(());
+        }
+        warn!(
+            token = caller,
+            "a session was shown with another token than it was opened with"
+        );
+        Err(CallError::NoSession)
     }
 
     async fn standing(&self, session: Session) -> Result<WorkerStanding, CallError> {
@@ -43,12 +93,17 @@ impl FarmService {
     }
 
     /// The call's message as a type. Who sends what breaks the contract is struck for it, if it is known who that is.
-    async fn read<W, T>(&self, wire: W) -> Result<T, CallError>
+    async fn read<W, T>(&self, request: Request<W>) -> Result<T, CallError>
     where
         W: Signed,
         T: TryFrom<W, Error = WireError>,
     {
+        let caller = Caller::of(&request).map(|caller| caller.name.clone());
+        let wire = request.into_inner();
         let session = Session::parse(wire.session());
+        if let Ok(session) = session {
+            self.check_owner(caller.as_deref(), session).await?;
+        }
         match T::try_from(wire) {
             Ok(message) => Ok(message),
             Err(error) => {
@@ -241,7 +296,7 @@ impl Farm for FarmService {
         &self,
         request: Request<v1::AcquireRequest>,
     ) -> Result<Response<v1::AcquireResponse>, Status> {
-        let wish: Acquire = self.read(request.into_inner()).await?;
+        let wish: Acquire = self.read(request).await?;
         let standing = self.standing(wish.session).await?;
         let refusal = self.shared.gate.refusal(&standing);
         let directive = directive(&standing, refusal.as_deref());
@@ -273,7 +328,7 @@ impl Farm for FarmService {
         &self,
         request: Request<v1::HeartbeatRequest>,
     ) -> Result<Response<v1::HeartbeatResponse>, Status> {
-        let beat: Beat = self.read(request.into_inner()).await?;
+        let beat: Beat = self.read(request).await?;
         let (store, config) = (&self.shared.store, &self.shared.config);
         let outcome = store
             .beat_watched(&beat, config.lease_ttl, config.stall_beats)
@@ -303,7 +358,7 @@ impl Farm for FarmService {
             let n_batches = shared.config.max_submits;
             return Err(CallError::Full { n_batches }.into());
         };
-        let batch: Batch = self.read(request.into_inner()).await?;
+        let batch: Batch = self.read(request).await?;
         let (session, job, token) = (batch.session, batch.job, batch.token);
         match submit(&shared.store, &shared.prover, shared.config.max_strikes, batch).await {
             Ok(ack) => Ok(Response::new(ack.into())),
@@ -322,7 +377,7 @@ impl Farm for FarmService {
         &self,
         request: Request<v1::CompleteJobRequest>,
     ) -> Result<Response<v1::CompleteJobResponse>, Status> {
-        let claim: Completion = self.read(request.into_inner()).await?;
+        let claim: Completion = self.read(request).await?;
         self.standing(claim.session).await?;
         let outcome = self.complete(&claim).await?;
         Ok(Response::new(v1::CompleteJobResponse {
@@ -334,7 +389,7 @@ impl Farm for FarmService {
         &self,
         request: Request<v1::ReleaseJobRequest>,
     ) -> Result<Response<v1::ReleaseJobResponse>, Status> {
-        let release: Release = self.read(request.into_inner()).await?;
+        let release: Release = self.read(request).await?;
         self.standing(release.session).await?;
         let shared = &self.shared;
         let outcome = shared
@@ -356,7 +411,9 @@ impl Farm for FarmService {
         &self,
         request: Request<v1::GoodbyeRequest>,
     ) -> Result<Response<v1::GoodbyeResponse>, Status> {
+        let caller = Caller::of(&request).map(|caller| caller.name.clone());
         let session = Session::parse(&request.into_inner().session).map_err(CallError::from)?;
+        self.check_owner(caller.as_deref(), session).await?;
         let n_released = self.leave(session).await?;
         Ok(Response::new(v1::GoodbyeResponse { n_released }))
     }

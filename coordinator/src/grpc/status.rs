@@ -89,9 +89,11 @@ impl From<CallError> for Status {
                 );
                 status
             }
-            CallError::CreateHunt(CreateHuntError::NameTaken { .. } | CreateHuntError::NameInUse { .. }) => {
-                Status::already_exists(error.to_string())
-            }
+            CallError::CreateHunt(
+                CreateHuntError::NameTaken { .. }
+                | CreateHuntError::NameInUse { .. }
+                | CreateHuntError::SeedFixed { .. },
+            ) => Status::already_exists(error.to_string()),
             CallError::Submit(SubmitError::Store(store))
             | CallError::CreateHunt(CreateHuntError::Store(store))
             | CallError::Store(store) => store_status(store),

@@ -124,7 +124,10 @@ impl Tx {
                         WHERE a.job_id = j.id AND a.token = j.token AND who.identity = me.identity
                             AND a.outcome IN ('failed', 'unsupported', 'expired', 'stalled'))),
                     j.id
-                LIMIT $3
+                -- Twice its slots: what it lost the answer of runs out by itself, and must not keep it idle until then.
+                LIMIT least($3, greatest(0, 2 * (SELECT n_slots FROM workers WHERE session = $1)
+                    - (SELECT count(*) FROM jobs held JOIN workers w ON w.id = held.worker_id
+                        WHERE held.state = 'leased' AND w.session = $1)))
                 FOR UPDATE OF j SKIP LOCKED
             ), granted AS (
                 UPDATE jobs SET state = 'leased', token = jobs.token + 1, worker_id = picked.worker_id,

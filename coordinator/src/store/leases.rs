@@ -5,13 +5,14 @@
 
 use std::time::Duration;
 
-use prost::Message;
 use proto::convert::{Beat, LeaseAction, LeaseBeat, LeaseOrder, LeaseOutcome, Release, ReleaseReason};
 use proto::ids::{FencingToken, HuntId, JobId, Session};
-use proto::v1;
 
 use super::claims::SqlCounters;
 use super::{Store, StoreError, WorkerStanding, to_sql, workers};
+
+/// So long a worker in quarantine may keep what it has: an honest one is done with it by then.
+const LAST_WORDS: Duration = Duration::from_mins(10);
 
 /// What a beat was answered with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,8 +82,10 @@ impl Store {
                     workers.program_version, workers.self_test, workers.directive, workers.quarantined_at
             ), renewed AS (
                 UPDATE jobs SET
-                    expires_at = CASE WHEN beater.is_newest THEN clock_timestamp() + make_interval(secs => $3)
-                        ELSE jobs.expires_at END,
+                    -- Who was told to stop, or is in quarantine for long, keeps nothing by beating: what it has runs out.
+                    expires_at = CASE WHEN beater.is_newest AND beater.directive <> 'stop'
+                            AND (beater.quarantined_at IS NULL OR beater.quarantined_at > clock_timestamp() - make_interval(secs => $10))
+                        THEN clock_timestamp() + make_interval(secs => $3) ELSE jobs.expires_at END,
                     work_done = greatest(jobs.work_done, b.work_done),
                     -- Liveness is progress: iterations done or, where one takes long, positions explored.
                     flat_beats = CASE WHEN NOT beater.is_newest THEN jobs.flat_beats
@@ -121,6 +124,7 @@ impl Store {
             &rates,
             &checkpoints as &[Option<Vec<u8>>],
             i32::try_from(stall_beats).unwrap_or(i32::MAX),
+            LAST_WORDS.as_secs_f64(),
         )
         .fetch_all(&self.reserve)
         .await?;
@@ -360,14 +364,11 @@ impl BeatRow {
 }
 
 pub(super) fn decode_spec(id: i64, bytes: &[u8]) -> Result<proto::convert::Work, StoreError> {
-    let unreadable = |reason: String| StoreError::Unreadable {
+    proto::convert::Work::from_bytes(bytes).map_err(|error| StoreError::Unreadable {
         table: "jobs",
         id,
-        reason,
-    };
-    let wire = v1::JobSpec::decode(bytes).map_err(|error| unreadable(error.to_string()))?;
-    wire.try_into()
-        .map_err(|error: proto::convert::WireError| unreadable(error.to_string()))
+        reason: error.to_string(),
+    })
 }
 
 pub(super) fn job_id(id: i64) -> JobId {

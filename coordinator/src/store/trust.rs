@@ -34,6 +34,17 @@ impl Store {
         Ok(true)
     }
 
+    /// Name of the token that a session was opened with. `None`: there is no such session, or it was opened without.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn credential(&self, session: Session) -> Result<Option<String>, StoreError> {
+        let row = sqlx::query_scalar!("SELECT credential FROM workers WHERE session = $1", session.get())
+            .fetch_optional(&self.pool)
+            .await?;
+        Ok(row.flatten())
+    }
+
     /// Whether this lease was granted to another worker than the one that shows this session. Not so if it was granted to
     /// nobody: a database that was set back to a backup has forgotten leases that honest workers hold.
     ///

@@ -42,6 +42,27 @@ async fn a_hunt_taken_up_again_goes_on_with_seeds_it_never_used(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn a_hunt_keeps_its_seed(pool: PgPool) {
+    let farm = Farm::new(pool);
+    let first = farm.hunt("a").await;
+    let with_seed = |seed| NewHunt {
+        seed: Some(seed),
+        ..wish("a")
+    };
+    let again = farm.store.create_hunt(&with_seed(first.seed), 5).await.unwrap();
+    assert_eq!((again.id, again.seed), (first.id, first.seed));
+    let error = farm
+        .store
+        .create_hunt(&with_seed(first.seed + 1), 5)
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, CreateHuntError::SeedFixed { id, seed } if (id, seed) == (first.id, first.seed)),
+        "{error}"
+    );
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
 async fn a_name_belongs_to_one_space(pool: PgPool) {
     let farm = Farm::new(pool);
     farm.hunt("a").await;

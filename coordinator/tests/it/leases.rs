@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use coordinator::store::JobState;
-use proto::convert::{LeaseAction, LeaseOutcome, ReleaseReason};
+use coordinator::store::{JobState, WorkerAction};
+use proto::convert::{Directive, LeaseAction, LeaseOutcome, ReleaseReason};
 use sqlx::PgPool;
 
 use crate::fixture::{Farm, TTL, acquire, completion, release};
@@ -329,4 +329,45 @@ async fn after_a_restore_nothing_of_before_is_taken_for_something_of_after(pool:
         2,
         "said again, it takes back what there is"
     );
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn a_worker_gets_no_more_than_twice_its_slots(pool: PgPool) {
+    let farm = Farm::new(pool);
+    farm.hunt_of(20).await;
+    let greedy = farm.join("greedy").await;
+    // It stated four slots.
+    let first = farm.acquire(greedy, 1_000).await;
+    assert_eq!(first.len(), 8);
+    assert!(farm.acquire(greedy, 1).await.is_empty());
+    farm.store.complete(&completion(greedy, &first[0])).await.unwrap();
+    assert_eq!(farm.acquire(greedy, 1_000).await.len(), 1);
+    assert_eq!(farm.acquire(farm.join("modest").await, 2).await.len(), 2);
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn who_was_told_to_stop_or_sits_in_quarantine_keeps_nothing_by_beating(pool: PgPool) {
+    let farm = Farm::new(pool);
+    let (session, lease) = farm.leased().await;
+    let id = farm.store.worker(session).await.unwrap().unwrap().id;
+    let expires = "SELECT extract(epoch FROM expires_at)::bigint FROM jobs";
+    let set_short = "UPDATE jobs SET expires_at = now() + interval '1 second'";
+    let renewed = async |seq| {
+        sqlx::query(set_short).execute(&farm.pool).await.unwrap();
+        let before = farm.count(expires).await;
+        assert_eq!(farm.beat_one(session, seq, &lease).await, LeaseAction::Continue);
+        farm.count(expires).await > before + 5
+    };
+    assert!(renewed(1).await);
+    let act = async |action| farm.store.act_on_worker(id, &action).await.unwrap();
+    assert!(act(WorkerAction::Direct(Directive::Drain)).await);
+    assert!(renewed(2).await, "who drains finishes what it has");
+    assert!(act(WorkerAction::Direct(Directive::Stop)).await);
+    assert!(!renewed(3).await);
+    assert!(act(WorkerAction::Direct(Directive::Run)).await);
+    assert!(act(WorkerAction::Quarantine("it lies".to_owned())).await);
+    assert!(renewed(4).await, "what it has may be finished, and is looked at");
+    let long_ago = "UPDATE workers SET quarantined_at = now() - interval '1 hour'";
+    sqlx::query(long_ago).execute(&farm.pool).await.unwrap();
+    assert!(!renewed(5).await);
 }

@@ -278,6 +278,22 @@ async fn a_worker_is_known_by_its_token_and_nobody_takes_its_session_over(pool: 
     assert_eq!(first.session, again.session);
     let thief = client.hello(showing(request, other.reveal())).await.unwrap_err();
     assert_eq!(thief.code(), Code::PermissionDenied);
+    // Nor does a session that was overheard serve another token: not for a beat, and not to take leave.
+    let beat = v1::HeartbeatRequest {
+        session: first.session.clone(),
+        seq: 1,
+        ..v1::HeartbeatRequest::default()
+    };
+    let leave = v1::GoodbyeRequest {
+        session: first.session.clone(),
+    };
+    for _ in 0..2 {
+        let refused = client.heartbeat(showing(beat.clone(), other.reveal())).await;
+        assert_eq!(refused.unwrap_err().code(), Code::Unauthenticated);
+        let refused = client.goodbye(showing(leave.clone(), other.reveal())).await;
+        assert_eq!(refused.unwrap_err().code(), Code::Unauthenticated);
+        client.heartbeat(showing(beat.clone(), &mine)).await.unwrap();
+    }
     farm.stop().await;
 }
 

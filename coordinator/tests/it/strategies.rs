@@ -52,13 +52,13 @@ async fn boards_are_swept_hardest_first_each_position_once_and_then_more_are_sca
     farm.import(&boards).await;
     farm.import(&[HARDEST.to_owned()]).await;
     hunt(&farm, Strategy::Sweep, HuntPlan::default()).await;
-    let session = farm.join("w").await;
-    let first = lease(&farm, session).await;
+    // A worker each: nobody gets many more jobs than it has slots.
+    let first = lease(&farm, farm.join("w").await).await;
     assert_eq!(swept(&first)[0].as_str(), HARDEST);
     let mut all: Vec<Canonical> = swept(&first);
     let mut firsts = Vec::new();
     loop {
-        let next = lease(&farm, session).await;
+        let next = lease(&farm, farm.join(&format!("w{}", firsts.len())).await).await;
         if let Work::Boards(JobSpec::Scatter(_)) = next.spec {
             break;
         }
