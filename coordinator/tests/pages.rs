@@ -324,6 +324,57 @@ async fn samples_are_taken_once_however_many_coordinators_there_are(pool: PgPool
 }
 
 #[sqlx::test(migrations = false)]
+async fn what_comes_after_a_hunts_end_is_in_its_last_sample(pool: PgPool) {
+    let store = Store::from_pool(pool.clone());
+    store.migrate().await.unwrap();
+    let run = async |sql: &'static str| {
+        sqlx::raw_sql(sql).execute(&pool).await.unwrap();
+    };
+    run("INSERT INTO hunts (name, lot_width, lot_height, exit_row, hero_length, first_vehicles, last_vehicles, first_walls,
+            last_walls, lengths, weights, strategy, seed, state, ended_at, end_reason)
+            VALUES ('a', 6, 6, 2, 2, 2, 3, 0, 0, '{2}', '{1}', 'scatter', 1, 'done', now() - interval '1 hour', 'time');
+        INSERT INTO jobs (hunt_id, number, kind, seed, spec, n_work, state, ended_at)
+            VALUES (1, 0, 'scatter', 1, '', 1, 'cancelled', now() - interval '1 hour');
+        INSERT INTO workers (name, session, incarnation, engine, program_version, protocol, n_threads, n_slots, cpu)
+            VALUES ('w', gen_random_uuid(), gen_random_uuid(), 'e', 'v', 1, 1, 1, 'h')")
+        .await;
+    store.sample().await.unwrap();
+    let n_new = async || {
+        store.hunt_lines(Some(1)).await.unwrap()[0]
+            .totals
+            .as_ref()
+            .unwrap()
+            .n_new
+    };
+    assert_eq!(n_new().await, 0);
+    // The samples so far are of an hour ago, the coordinator ran no more; then a spool was handed in, and then nothing.
+    run("UPDATE hunt_samples SET at = at - interval '1 hour'; UPDATE farm_samples SET at = at - interval '1 hour';
+        UPDATE jobs SET n_new = 7;
+        INSERT INTO batches (batch, worker_id, job_id, token, stored_at, n_inserted)
+            VALUES (gen_random_uuid(), 1, 1, 1, now() - interval '30 minutes', 7)")
+        .await;
+    store.sample().await.unwrap();
+    assert_eq!(n_new().await, 7);
+    // Nothing came since: no more samples of it.
+    run("UPDATE farm_samples SET at = at - interval '1 minute'; UPDATE jobs SET n_new = 8").await;
+    let before = store.hunt_lines(Some(1)).await.unwrap()[0]
+        .totals
+        .as_ref()
+        .unwrap()
+        .at;
+    run("UPDATE hunt_samples SET at = at - interval '1 minute'").await;
+    store.sample().await.unwrap();
+    assert_eq!(
+        store.hunt_lines(Some(1)).await.unwrap()[0]
+            .totals
+            .as_ref()
+            .unwrap()
+            .at,
+        before - Duration::from_mins(1)
+    );
+}
+
+#[sqlx::test(migrations = false)]
 async fn boards_are_found_by_filter_and_page_after_page_without_a_gap(pool: PgPool) {
     let farm = Farm::start(pool.clone()).await;
     farm.import(HARDEST).await;

@@ -224,7 +224,13 @@ impl Store {
                 FROM jobs l JOIN workers w ON w.id = l.worker_id WHERE l.hunt_id = h.id AND l.state = 'leased'
             ) c
             CROSS JOIN LATERAL (SELECT max(best_par) AS best_par FROM jobs WHERE jobs.hunt_id = h.id) j2
-            WHERE h.state = 'running' OR h.ended_at > now() - interval '2 minutes'
+            CROSS JOIN (
+                -- Since then something may have come for hunts that are over: then, too, when no coordinator ran meanwhile.
+                SELECT coalesce(max(at), '-infinity') AS at FROM farm_samples
+                WHERE grain_s = $1 AND at < date_bin(make_interval(secs => $1::int::float8), now(), 'epoch'::timestamptz)
+            ) last
+            WHERE h.state = 'running' OR h.ended_at >= last.at
+                OR h.id IN (SELECT l.hunt_id FROM batches t JOIN jobs l ON l.id = t.job_id WHERE t.stored_at >= last.at)
                 OR EXISTS (SELECT FROM jobs WHERE jobs.hunt_id = h.id AND jobs.state = 'leased')
                 OR NOT EXISTS (SELECT FROM hunt_samples s WHERE s.hunt_id = h.id AND s.grain_s = $1)
             ON CONFLICT DO NOTHING

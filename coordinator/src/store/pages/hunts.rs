@@ -185,7 +185,8 @@ impl Store {
         Ok(sqlx::query_scalar!(
             r#"
             SELECT extract(epoch FROM a.ended_at - a.started_at)::float8 AS "s!"
-            FROM (SELECT id, token FROM jobs WHERE hunt_id = $1 AND state = 'done' ORDER BY id DESC LIMIT 1000) j
+            FROM (SELECT id, token FROM jobs
+                WHERE hunt_id = $1 AND state = 'done' AND audit_of IS NULL ORDER BY id DESC LIMIT 1000) j
             JOIN job_attempts a ON a.job_id = j.id AND a.token = j.token
             WHERE a.ended_at IS NOT NULL
             "#,
@@ -215,7 +216,7 @@ impl Store {
                 coalesce(sum(y.n_hard), 0)::bigint AS "n_hard!"
             FROM (
                 SELECT id, kind, ended_at, cpu_ms, n_new FROM jobs
-                WHERE hunt_id = $1 AND state = 'done' ORDER BY id DESC LIMIT 2000
+                WHERE hunt_id = $1 AND state = 'done' AND audit_of IS NULL ORDER BY id DESC LIMIT 2000
             ) j
             CROSS JOIN LATERAL (SELECT sum(n_new) AS n_hard FROM job_yields WHERE job_id = j.id AND par >= $4) y
             WHERE j.cpu_ms > 0 AND j.ended_at > now() - make_interval(secs => $2)
