@@ -144,6 +144,20 @@ pub enum SpaceError {
     /// A length stands twice.
     #[error("vehicle length {0} stands twice")]
     LengthTwice(u8),
+    /// Not even the fewest and shortest vehicles with the fewest walls leave a square free to slide to.
+    #[error(
+        "{vehicles} vehicles and {walls} walls take {squares} squares at least, expected fewer than the {lot} lot has"
+    )]
+    Full {
+        /// The fewest vehicles asked for.
+        vehicles: u8,
+        /// The fewest walls asked for.
+        walls: u8,
+        /// What they take.
+        squares: usize,
+        /// The lot asked for.
+        lot: Lot,
+    },
     /// There are no lengths, or too many.
     #[error("{0} vehicle lengths, expected 1 to {MAX_LENGTHS}")]
     Lengths(usize),
@@ -186,6 +200,7 @@ impl BoardSpace {
         }
         check_lengths(&fields.lengths, lot, longer_side)?;
         fields.lengths.sort_by_key(|entry| entry.length);
+        check_room(&fields)?;
         fields.exit_row = fields.exit_row.min(lot.height() - 1 - fields.exit_row);
         Ok(BoardSpace { fields })
     }
@@ -253,6 +268,22 @@ impl BoardSpace {
     }
 }
 
+/// One square at least must be free: a full board has no slide.
+fn check_room(fields: &SpaceFields) -> Result<(), SpaceError> {
+    let (vehicles, walls) = (*fields.vehicles.start(), *fields.walls.start());
+    let others = usize::from(vehicles - 1) * usize::from(fields.lengths[0].length);
+    let squares = usize::from(fields.hero_length) + others + usize::from(walls);
+    if squares < fields.lot.n_squares() {
+        return Ok(());
+    }
+    Err(SpaceError::Full {
+        vehicles,
+        walls,
+        squares,
+        lot: fields.lot,
+    })
+}
+
 fn check_lengths(lengths: &[LengthWeight], lot: Lot, longer_side: u8) -> Result<(), SpaceError> {
     if lengths.is_empty() || lengths.len() > MAX_LENGTHS {
         return Err(SpaceError::Lengths(lengths.len()));
@@ -274,6 +305,34 @@ fn check_lengths(lengths: &[LengthWeight], lot: Lot, longer_side: u8) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_space_without_a_free_square_is_refused() {
+        let space = |vehicles, walls| {
+            BoardSpace::new(SpaceFields {
+                vehicles: vehicles..=4,
+                walls: walls..=6,
+                ..BoardSpace::usual(Lot::new(3, 3).unwrap())
+                    .unwrap()
+                    .fields()
+                    .clone()
+            })
+        };
+        assert!(space(2, 4).is_ok() && space(3, 2).is_ok());
+        for (vehicles, walls, squares) in [(2, 5, 9), (3, 3, 9), (4, 6, 14)] {
+            let lot = Lot::new(3, 3).unwrap();
+            let wrong = space(vehicles, walls).unwrap_err();
+            assert_eq!(
+                wrong,
+                SpaceError::Full {
+                    vehicles,
+                    walls,
+                    squares,
+                    lot
+                }
+            );
+        }
+    }
 
     #[test]
     fn lengths_are_read_with_their_weights_and_written_the_same() {

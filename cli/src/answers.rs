@@ -85,14 +85,14 @@ pub(crate) fn answer_all<A: Answer>(
                 Err(error) => {
                     // Answers so far come first where both go to one terminal.
                     out.flush()?;
-                    eprintln!("parforce: {}: {error}", entry.place);
+                    say!("parforce: {}: {error}", entry.place);
                 }
             }
         }
         out.flush()?;
     }
     if n_refused > 0 && n_read > 1 {
-        eprintln!("parforce: {n_refused} of {n_read} refused");
+        say!("parforce: {n_refused} of {n_read} refused");
     }
     Ok(if n_refused == 0 {
         Outcome::Done

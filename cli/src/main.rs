@@ -6,6 +6,9 @@
 //! Exit statuses: 0 all read and answered; 1 a line was not a legal board, a check failed, or something could not
 //! be done; 2 wrong usage.
 
+#[macro_use]
+mod say;
+
 mod answers;
 mod commands;
 mod embedded;
@@ -107,7 +110,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Refused) => ExitCode::from(1),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("parforce: {error:#}");
+            say!("parforce: {error:#}");
             ExitCode::from(if error.is::<commands::UsageError>() { 2 } else { 1 })
         }
     }

@@ -174,6 +174,67 @@ fn records_are_the_hardest_of_their_kind_proved_twice_and_replayed() {
     let job = few[0]["job"].to_string();
     let replayed = objects(&run(&["replay", &job, "--json", "--data", &data])).remove(0);
     assert_eq!(replayed["equal"], true, "{replayed}");
+
+    // Handed on in a file, it is run again without a database.
+    let file = temp.text("record.job");
+    let saved = run(&["replay", &job, "--save", &file, "--data", &data]);
+    assert!(saved.status.success(), "{}", err(&saved));
+    let again = objects(&run(&["replay", "--file", &file, "--json", "--threads", "1"])).remove(0);
+    assert_eq!(
+        (&again["equal"], &again["digest"]),
+        (&replayed["equal"], &replayed["digest"])
+    );
+    let text = std::fs::read_to_string(&file).unwrap();
+    for (from, to, said) in [
+        ("\"kind\": \"", "\"kind\": \"x", "but the spec is of kind"),
+        ("\"spec\": \"", "\"spec\": \"zz", "spec"),
+        ("\"digest\"", "\"digests\"", "unknown field"),
+    ] {
+        std::fs::write(&file, text.replacen(from, to, 1)).unwrap();
+        let wrong = run(&["replay", "--file", &file]);
+        assert_eq!(wrong.status.code(), Some(1));
+        assert!(
+            err(&wrong).contains(&file) && err(&wrong).contains(said),
+            "{}",
+            err(&wrong)
+        );
+    }
+}
+
+#[test]
+fn a_job_that_was_cut_short_is_replayed_without_a_digest_to_compare() {
+    let temp = Temp::new();
+    let data = temp.text("data");
+    hunt(&data, "1");
+    ask(
+        &data,
+        "UPDATE jobs SET state = 'cancelled', digest = NULL, engine = NULL",
+    );
+    let told = out(&run(&["replay", "1", "--data", &data]));
+    assert!(
+        told.contains("no digest to compare") && told.contains("is reached again"),
+        "{told}"
+    );
+}
+
+#[test]
+fn analysts_views_are_found_without_their_schema_and_audits_are_no_yield() {
+    let temp = Temp::new();
+    let data = temp.text("data");
+    hunt(&data, "2");
+    let yields = "SELECT n_jobs, n_new FROM yield_by_hunt ORDER BY arm";
+    let before = ask(&data, yields);
+    assert!(!before.is_empty());
+    assert_eq!(ask(&data, "SELECT sum(n_jobs) FROM yield_by_strategy"), ["2"]);
+    ask(
+        &data,
+        "INSERT INTO jobs (hunt_id, number, kind, seed, spec, n_work, state, n_new, n_found, cpu_ms, ended_at, audit_of, \
+         engine, digest) \
+         SELECT hunt_id, number + 1000, kind, seed, spec, n_work, 'done', 0, n_found, 5000, now(), id, engine, digest FROM jobs",
+    );
+    assert_eq!(ask(&data, yields), before);
+    assert_eq!(ask(&data, "SELECT sum(n_jobs) FROM yield_by_strategy"), ["2"]);
+    assert_eq!(ask(&data, "SELECT id FROM hunts"), ["1"], "tables come first");
 }
 
 #[test]
@@ -246,6 +307,14 @@ fn a_benchmark_hunts_with_each_seed_once_and_prints_medians() {
 
     let wrong = run(&["benchmark", "--minutes", "0", "--out", &folder]);
     assert_eq!(wrong.status.code(), Some(2));
+    let other = temp.text("other");
+    let wrong = run(&["benchmark", "--strategy", "luck", "--out", &other]);
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(
+        err(&wrong).contains("seed 1") && err(&wrong).contains("luck"),
+        "{}",
+        err(&wrong)
+    );
 }
 
 #[test]

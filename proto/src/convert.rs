@@ -33,7 +33,7 @@ pub use names::{Aim, Directive, JobKind, LeaseAction, LeaseOutcome, RejectCode, 
 pub use operator::{Budget, HuntPlan, NewCampaign, NewHunt, Strategy, Wish};
 pub use sessions::{Hello, Versions, Welcome};
 pub use siren::proof::StatedJam;
-pub use work::Work;
+pub use work::{Work, WorkError};
 
 /// The longest text of a label or version, in characters.
 pub const MAX_LABEL_CHARS: usize = 100;

@@ -18,7 +18,7 @@ use super::hunt::wish::parse_range;
 use super::signals::Signals;
 use super::{Outcome, UsageError};
 use crate::output::table::{Align, Table};
-use crate::output::thousands;
+use crate::output::{in_seconds, thousands};
 
 /// The boards of the database that the project began with: 244,425 after two days of searching.
 const SEED_BOARDS: u64 = 244_425;
@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 20.0)]
     minutes: f64,
     /// Stop a hunt when a board of this par, or more, is found
-    #[arg(long, value_name = "PAR")]
+    #[arg(long, value_name = "PAR", value_parser = clap::value_parser!(u16).range(1..))]
     until_par: Option<u16>,
     /// broad or deep
     #[arg(long, default_value = "broad")]
@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
                 std::fs::remove_dir_all(&unfinished)
                     .with_context(|| format!("cannot remove {}", unfinished.display()))?;
             }
-            hunt(arguments, seed, &unfinished)?;
+            hunt(arguments, seed, &unfinished).with_context(|| format!("the hunt of seed {seed}"))?;
             std::fs::rename(&unfinished, &data)
                 .with_context(|| format!("cannot rename {}", unfinished.display()))?;
         }
@@ -103,7 +103,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         if arguments.json {
             writeln!(std::io::stdout(), "{}", serde_json::to_string(&row)?)?;
         } else {
-            eprintln!("{}", row.line());
+            say!("{}", row.line());
         }
         rows.push(row);
     }
@@ -172,39 +172,43 @@ fn hunt(arguments: &Arguments, seed: u8, data: &Path) -> anyhow::Result<()> {
             &SEED_BOARDS.to_string(),
         ]),
     };
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    let (status, is_stopped) = tokio::runtime::Builder::new_current_thread()
+    let (output, is_stopped) = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?
         .block_on(run_to_its_end(command))?;
     if is_stopped {
-        bail!("stopped in the hunt of seed {seed}; the same command goes on with it, from its beginning");
+        bail!("stopped; the same command goes on with it, from its beginning");
     }
-    if !status.success() {
-        bail!(
-            "the hunt of seed {seed} ended with {status}; its log is in {}",
-            data.display()
-        );
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        bail!("{}: {}", output.status, said.trim());
+    }
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).context("reading its report")?;
+    if report["interrupted"] != false {
+        bail!("stopped before its end; the same command goes on with it, from its beginning");
     }
     Ok(())
 }
 
-/// How the hunt ended, and whether because we were asked to end: then it is too, and waited for.
-async fn run_to_its_end(mut command: Command) -> std::io::Result<(std::process::ExitStatus, bool)> {
+/// What the hunt printed, and whether it ended because we were asked to end: then it is asked too, and waited for.
+async fn run_to_its_end(mut command: Command) -> std::io::Result<(std::process::Output, bool)> {
     let mut signals = Signals::listen()?;
-    let mut child = command.spawn()?;
+    let child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let pid = child.id().and_then(|pid| i32::try_from(pid).ok());
+    let mut output = std::pin::pin!(child.wait_with_output());
     tokio::select! {
-        status = child.wait() => return Ok((status?, false)),
+        output = &mut output => return Ok((output?, false)),
         () = signals.next() => {}
     }
-    if let Some(pid) = child.id().and_then(|pid| i32::try_from(pid).ok()) {
+    if let Some(pid) = pid {
         // It may have had the same signal from the terminal, and have ended over it.
         let _ = kill(Pid::from_raw(pid), Signal::SIGTERM);
     }
-    Ok((child.wait().await?, true))
+    Ok((output.await?, true))
 }
 
 fn graded(data: &Path) -> anyhow::Result<Grade> {
@@ -238,7 +242,7 @@ fn table(rows: &[OfSeed]) -> String {
     };
     let spelled = |at: Option<(f64, f64)>| {
         at.map_or(String::from("never"), |(seconds, cpu)| {
-            format!("{seconds:.0} s, {cpu:.0} s CPU")
+            format!("{}, {} CPU", in_seconds(seconds), in_seconds(cpu))
         })
     };
     for row in rows {

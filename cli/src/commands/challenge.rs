@@ -114,7 +114,7 @@ fn reserve(arguments: &Reserve) -> anyhow::Result<Outcome> {
                 break;
             }
             Err(refusal) => {
-                eprintln!("parforce: {refusal}");
+                say!("parforce: {refusal}");
                 outcome = Ok(Outcome::Refused);
             }
         }
@@ -177,7 +177,7 @@ fn reveal(arguments: &Reveal) -> anyhow::Result<Outcome> {
     let challenge = store.wait(store.store.reveal_challenge(arguments.id));
     store.close()?;
     let Some(challenge) = challenge? else {
-        eprintln!("parforce: there is no challenge {}", arguments.id);
+        say!("parforce: there is no challenge {}", arguments.id);
         return Ok(Outcome::Refused);
     };
     let board = challenge

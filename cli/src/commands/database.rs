@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let signals = runtime.block_on(async { crate::commands::signals::Signals::listen() })?;
     let database = arguments.database.open(Access::Owner)?;
     writeln!(std::io::stdout(), "{}", database.url())?;
-    eprintln!("open it with: {}", database.psql_line());
+    say!("open it with: {}", database.psql_line());
     runtime.block_on(signals.first());
     database.close().context("stopping Postgres")?;
     Ok(Outcome::Done)

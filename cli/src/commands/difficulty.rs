@@ -147,10 +147,10 @@ fn measure_all(arguments: &Arguments, store: &OpenStore) -> anyhow::Result<Outco
             eprint!("\r{} measured, par {par}  ", thousands(n_measured));
         }
     }
-    eprintln!();
+    say!();
     let n_too_large = n_too_large.into_inner();
     if n_too_large > 0 {
-        eprintln!(
+        say!(
             "parforce: {} left out as too large",
             counted(n_too_large, "cluster")
         );

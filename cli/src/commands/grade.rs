@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 
 use super::{DatabaseArguments, Outcome, UsageError};
 use crate::output::table::{Align, Table};
-use crate::output::thousands;
+use crate::output::{in_seconds, thousands};
 use crate::store::OpenStore;
 
 /// Boards of this par or more are called hard.
@@ -260,8 +260,10 @@ fn for_people(out: &mut impl Write, grade: &Grade) -> std::io::Result<()> {
             (Some(seconds), Some(cpu)) => {
                 writeln!(
                     out,
-                    "{}: after {seconds:.0} s, {cpu:.0} s of processor time",
-                    milestone.what
+                    "{}: after {}, {} of processor time",
+                    milestone.what,
+                    in_seconds(seconds),
+                    in_seconds(cpu)
                 )?;
             }
             _ => writeln!(out, "{}: not yet", milestone.what)?,

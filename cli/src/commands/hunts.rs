@@ -47,7 +47,7 @@ enum Action {
     Pause(Which),
     /// Let a paused hunt go on
     Resume(Which),
-    /// End a hunt for good; what it found stays
+    /// End a hunt and its jobs; what it found stays, and asked for again by its name it goes on
     Cancel(Which),
     /// Let a hunt get workers before those of lower priority
     Priority(Priority),
@@ -183,7 +183,7 @@ fn act(
     match hunt {
         Some(hunt) if acted => writeln!(std::io::stdout(), "hunt {id} is {done}: {}", hunt.name)?,
         Some(hunt) => {
-            eprintln!(
+            say!(
                 "parforce: hunt {id} is {} and cannot be {done}",
                 hunt.state.as_str()
             );

@@ -71,7 +71,7 @@ fn requeue(which: &Requeue) -> anyhow::Result<Outcome> {
     if n_jobs == ids.len() as u64 {
         return Ok(Outcome::Done);
     }
-    eprintln!("parforce: the others are not parked, or their hunt is over");
+    say!("parforce: the others are not parked, or their hunt is over");
     Ok(Outcome::Refused)
 }
 

@@ -27,7 +27,7 @@ Examples:
   parforce records --lot 8x8
   parforce records --prove --markdown > docs/records.md
 
-Exit status: 1 if the solvers disagree")]
+Exit status: 1 if the solvers disagree, or one gives up at --max-states")]
 pub(crate) struct Arguments {
     /// Of this lot alone
     #[arg(long, value_name = "WxH")]
@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             match prove(record, arguments.limits.states()) {
                 Ok(()) => store.wait(store.store.note_proof(record.par, &record.canonical, SOLVERS))?,
                 Err(error) => {
-                    eprintln!("parforce: {}: {error:#}", record.canonical);
+                    say!("parforce: {}: {error:#}", record.canonical);
                     outcome = Outcome::Refused;
                 }
             }
@@ -198,7 +198,7 @@ fn print(arguments: &Arguments, listed: &[Listed]) -> anyhow::Result<()> {
         ]);
     }
     if table.is_empty() {
-        writeln!(out, "no boards yet: begin with `parforce hunt`")?;
+        writeln!(out, "no such boards in this database; `parforce hunt` finds some")?;
     } else {
         write!(out, "{table}")?;
     }

@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
             Err(error) => {
                 n_refused += 1;
                 out.flush()?;
-                eprintln!("parforce: {}: {error}", entry.place);
+                say!("parforce: {}: {error}", entry.place);
             }
         }
     }

@@ -158,16 +158,17 @@ fn make(create: &Create) -> anyhow::Result<Outcome> {
     store.close()?;
     let id = made?;
     if let Some(path) = &create.file {
-        eprintln!(
+        say!(
             "token {id} for {}, {}, is in {}",
             create.name,
             create.role,
             path.display()
         );
     } else {
-        eprintln!(
+        say!(
             "token {id} for {}, {}; it is shown this once:",
-            create.name, create.role
+            create.name,
+            create.role
         );
         writeln!(std::io::stdout(), "{}", secret.reveal())?;
     }
@@ -235,7 +236,7 @@ fn end(revoke: &Revoke) -> anyhow::Result<Outcome> {
     store.close()?;
     let n_tokens = revoked?;
     if n_tokens == 0 {
-        eprintln!("parforce: there is no such token");
+        say!("parforce: there is no such token");
         return Ok(Outcome::Refused);
     }
     writeln!(std::io::stdout(), "{} revoked", counted(n_tokens, "token"))?;

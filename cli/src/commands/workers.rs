@@ -94,7 +94,7 @@ fn act(action: &Action) -> anyhow::Result<Outcome> {
     })?;
     store.close()?;
     if n_workers == 0 {
-        eprintln!("parforce: there is no worker {:?}", which.name);
+        say!("parforce: there is no worker {:?}", which.name);
         return Ok(Outcome::Refused);
     }
     writeln!(std::io::stdout(), "{}: {done}", which.name)?;

@@ -106,7 +106,7 @@ impl Folder {
             fs::remove_dir_all(&unfinished).map_err(io("remove", &unfinished))?;
         }
         make_private_folder(&unfinished, account)?;
-        eprintln!("making a private Postgres in {}, once ...", self.path.display());
+        say!("making a private Postgres in {}, once ...", self.path.display());
         let mut initdb = account.command(&programs.path("initdb"));
         initdb.arg("-D").arg(&unfinished).args([
             "-U",

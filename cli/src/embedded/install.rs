@@ -20,7 +20,7 @@ pub(super) fn is_possible() -> bool {
 
 /// Installs PostgreSQL, saying so; creates and starts no cluster.
 pub(super) fn postgres() -> Result<(), OpenError> {
-    eprintln!("PostgreSQL is missing: installing it with apt-get (once; no server of its own is started)");
+    say!("PostgreSQL is missing: installing it with apt-get (once; no server of its own is started)");
     let setting = if Path::new(CREATE_CLUSTER).exists() {
         CREATE_CLUSTER_EXTRA
     } else {
@@ -52,7 +52,7 @@ pub(super) fn postgres() -> Result<(), OpenError> {
 
 fn apt_get(arguments: &[&str]) -> Result<(), OpenError> {
     let command = format!("apt-get {}", arguments.join(" "));
-    eprintln!("  {command}");
+    say!("  {command}");
     // Its chatter goes to standard error: standard output is for answers.
     let status = Command::new("apt-get")
         .arg("-qq")

@@ -21,9 +21,21 @@ pub(crate) fn counted(count: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(count), if count == 1 { "" } else { "s" })
 }
 
+/// A time in seconds, with tenths while they matter: `0.3 s`, `12 s`.
+pub(crate) fn in_seconds(seconds: f64) -> String {
+    let decimals = usize::from(seconds < 9.95);
+    format!("{seconds:.decimals$} s")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_times_have_tenths() {
+        let texts = [0.15, 9.94, 9.96, 519.6].map(in_seconds);
+        assert_eq!(texts, ["0.1 s", "9.9 s", "10 s", "520 s"]);
+    }
 
     #[test]
     fn thousands_are_set_apart() {

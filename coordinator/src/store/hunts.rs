@@ -58,6 +58,16 @@ pub enum CreateHuntError {
         /// Whether it goes on.
         state: &'static str,
     },
+    /// The hunt of this name has another seed, which it keeps.
+    #[error(
+        "hunt {id} of this name has seed {seed} and keeps it: leave the seed out, or choose another name"
+    )]
+    SeedFixed {
+        /// Its number.
+        id: HuntId,
+        /// Its seed.
+        seed: u64,
+    },
     /// Another version began the campaign; which level a seed gives is its own.
     #[error("campaign {name:?} was begun by engine {engine}, this is {ours}; choose another name", ours = siren::ENGINE)]
     Engine {
@@ -139,6 +149,12 @@ impl Store {
                     name: wish.name.clone(),
                 });
             };
+            if wish.seed.is_some_and(|seed| seed != known.seed) {
+                return Err(CreateHuntError::SeedFixed {
+                    id: known.id,
+                    seed: known.seed,
+                });
+            }
             // Boards found since the last time are measured now; those that were measured are passed over.
             tx.restart_difficulty(known.id).await?;
             (tx.extend_hunt(known.id, wish).await?, EventKind::HuntExtended)

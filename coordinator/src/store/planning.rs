@@ -3,10 +3,8 @@
 use board::Par;
 use board::canonical::Canonical;
 use board::space::BoardSpace;
-use prost::Message;
 use proto::convert::{HuntPlan, JobKind, Strategy, Work};
 use proto::ids::HuntId;
-use proto::v1;
 
 use super::{HuntOrder, StoreError, Tx, from_sql, hunt_record::HuntRow, to_sql};
 use crate::store::HuntRecord;
@@ -280,7 +278,7 @@ impl Tx {
                 to_sql(job.number),
                 job.spec.kind(),
                 job.spec.seed().cast_signed(),
-                v1::JobSpec::from(&job.spec).encode_to_vec(),
+                job.spec.to_bytes(),
                 to_sql(job.spec.n_iterations()),
                 job.arm.as_deref(),
             )

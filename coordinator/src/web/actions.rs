@@ -77,7 +77,11 @@ pub(super) async fn create_hunt(
         Ok(wish) => match seat.create(&visitor.actor(), &wish).await {
             Ok(hunt) => return Redirect::to(&format!("/hunts/{}", hunt.id)).into_response(),
             Err(CreateHuntError::Store(error)) => return away(&error, &visitor, "/hunts/new"),
-            Err(taken @ (CreateHuntError::NameTaken { .. } | CreateHuntError::NameInUse { .. })) => {
+            Err(
+                taken @ (CreateHuntError::NameTaken { .. }
+                | CreateHuntError::NameInUse { .. }
+                | CreateHuntError::SeedFixed { .. }),
+            ) => {
                 vec![("name", taken.to_string())]
             }
             Err(

@@ -1,7 +1,9 @@
 //! What a job asks for, of either game.
 
 use board::job::JobSpec;
+use prost::Message;
 use siren::job::JamJob;
+use thiserror::Error;
 
 use super::{WireError, jams};
 use crate::v1;
@@ -15,7 +17,32 @@ pub enum Work {
     Jams(JamJob),
 }
 
+/// Bytes that are no job.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum WorkError {
+    /// They are no message.
+    #[error(transparent)]
+    Bytes(#[from] prost::DecodeError),
+    /// The message describes no job.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+}
+
 impl Work {
+    /// The job as the database and files keep it: its message of the workers' contract.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        v1::JobSpec::from(self).encode_to_vec()
+    }
+
+    /// Reads what [`Work::to_bytes`] wrote.
+    ///
+    /// # Errors
+    /// [`WorkError`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Work, WorkError> {
+        Ok(v1::JobSpec::decode(bytes)?.try_into()?)
+    }
+
     /// The kind's name, as the database and the command line spell it.
     pub fn kind(&self) -> &'static str {
         match self {

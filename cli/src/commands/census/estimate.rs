@@ -24,7 +24,7 @@ pub(crate) fn run(spec: CensusSpec, one_in: u32, n_threads: usize, json: bool) -
         n_stretches: census.n_units().div_ceil(one_in.into()),
     };
     let n_units = thousands(census.n_units());
-    eprintln!("counting {} of {n_units} units", thousands(plan.n_stretches));
+    say!("counting {} of {n_units} units", thousands(plan.n_stretches));
     let bar = ProgressBar::with_draw_target(Some(plan.n_stretches), ProgressDrawTarget::stderr_with_hz(4));
     bar.set_style(
         ProgressStyle::with_template("{bar:40} {pos} of {len}, {eta} to go")
@@ -60,7 +60,7 @@ fn tell(bar: &ProgressBar) {
     bar.inc(1);
     let (done, all) = (bar.position(), bar.length().unwrap_or(1));
     if !std::io::stderr().is_terminal() && done * 20 / all > (done - 1) * 20 / all {
-        eprintln!("{} of {}", thousands(done), thousands(all));
+        say!("{} of {}", thousands(done), thousands(all));
     }
 }
 

@@ -117,7 +117,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     if let Some(target) = target {
         target.complete()?;
     }
-    eprintln!("{}", counted(n_boards, "board"));
+    say!("{}", counted(n_boards, "board"));
     Ok(Outcome::Done)
 }
 

@@ -122,7 +122,7 @@ impl Live {
             }),
             None if self.last_line.is_none_or(|last| now - last >= LINE_INTERVAL) => {
                 self.last_line = Some(now);
-                eprintln!("{line}");
+                say!("{line}");
             }
             None => {}
         }
@@ -184,9 +184,10 @@ impl Live {
     pub(super) fn ending(&mut self, interrupted: bool) {
         let why = if interrupted { "interrupted" } else { "over" };
         let line = format!("{why}: handing in what was found (a second Ctrl-C ends at once)");
-        match &self.bar {
-            Some(bar) => bar.set_message(line),
-            None => eprintln!("{line}"),
+        if let Some(bar) = &self.bar {
+            bar.set_message(line);
+        } else {
+            say!("{line}");
         }
     }
 

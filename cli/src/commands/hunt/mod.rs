@@ -162,7 +162,7 @@ pub(crate) fn run_farm(arguments: &FarmArguments, errand: &Errand<'_>) -> anyhow
     if hunted.is_err()
         && let Some(log) = places.log
     {
-        eprintln!("parforce: more is in {}", log.display());
+        say!("parforce: more is in {}", log.display());
     }
     hunted.and_then(|outcome| closed.map(|()| outcome))
 }
@@ -229,7 +229,18 @@ async fn hunt(
         ),
         Errand::Campaign(wish, _) => (running.coordinator.create_campaign(wish).await?, None, None),
     };
+    let others = running.coordinator.store().list_hunts().await?;
     announce(arguments, database, &running, &hunt);
+    for other in others {
+        if other.state == coordinator::store::HuntState::Running && other.id != hunt.id {
+            say!(
+                "also running: hunt {} ({}), which shares the workers; `parforce hunts{} pause {0}` stops it",
+                other.id,
+                other.name,
+                arguments.database.again()
+            );
+        }
+    }
 
     let begun = Instant::now();
     let mut live = Live::start(&hunt, limit);
@@ -256,7 +267,10 @@ async fn hunt(
             report::print(
                 &store,
                 &hunt,
-                took,
+                report::Run {
+                    took,
+                    is_interrupted: end == End::Interrupted,
+                },
                 database,
                 &arguments.database.again(),
                 arguments.json,
@@ -380,15 +394,15 @@ fn host_name() -> String {
 
 fn announce(arguments: &FarmArguments, database: &Database, running: &Running, hunt: &HuntRecord) {
     let coordinator = &running.coordinator;
-    eprintln!("hunting {}", hunt.name);
+    say!("hunting {}", hunt.name);
     if let Database::Private(_) = database {
-        eprintln!(
-            "database   {} (kept: run again, it goes on from here)",
+        say!(
+            "database   {} (kept: the same command again goes on from here)",
             arguments.database.data().display()
         );
     }
     if let Some(web) = coordinator.web_addr() {
-        eprintln!("dashboard  {}://{web}/", running.pages);
+        say!("dashboard  {}://{web}/", running.pages);
     }
     match (&running.files, arguments.listen) {
         (Some(files), Some(_)) => {
@@ -398,19 +412,20 @@ fn announce(arguments: &FarmArguments, database: &Database, running: &Running, h
             } else {
                 addr.ip().to_string()
             };
-            eprintln!(
+            say!(
                 "workers    may join with a token and the authority in {}:\n\
-                 \x20          parforce token create NAME --role worker --file NAME.token\n\
-                 \x20          parforce-worker --coordinator https://{host}:{} --tls-ca ca.pem --tls-name {} --token-file NAME.token",
+                 \x20          here: parforce token create NAME --role worker --file NAME.token{}\n\
+                 \x20          there, with both files: parforce-worker --coordinator https://{host}:{} --tls-ca ca.pem --tls-name {} --token-file NAME.token",
                 files.ca.display(),
+                arguments.database.again(),
                 addr.port(),
                 tls::NAME,
             );
         }
-        (None, Some(_)) => eprintln!("workers    may join at http://{}", coordinator.local_addr()),
+        (None, Some(_)) => say!("workers    may join at http://{}", coordinator.local_addr()),
         (_, None) => {}
     }
-    eprintln!("Ctrl-C ends it and keeps everything found.\n");
+    say!("Ctrl-C ends it and keeps everything found.\n");
 }
 
 /// Shows how it goes until the hunt is over, a signal comes, or the worker leaves.

@@ -20,6 +20,8 @@ struct Report {
     name: String,
     /// running, paused (interrupted), done or cancelled.
     state: &'static str,
+    /// Whether it was stopped by a signal.
+    interrupted: bool,
     seconds: u64,
     /// Boards of the lot in the database.
     boards: u64,
@@ -32,11 +34,19 @@ struct Report {
     distribution: Vec<(u64, u64)>,
 }
 
+/// How this run of a hunt went.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub(super) took: Duration,
+    /// Whether it was stopped by a signal.
+    pub(super) is_interrupted: bool,
+}
+
 /// Prints the end of a hunt on standard output.
 pub(super) async fn print(
     store: &Store,
     hunt: &HuntRecord,
-    took: Duration,
+    run: Run,
     database: &Database,
     again: &str,
     json: bool,
@@ -55,7 +65,8 @@ pub(super) async fn print(
         hunt: hunt.id.get(),
         name: hunt.name.clone(),
         state: progress.state.as_str(),
-        seconds: took.as_secs(),
+        interrupted: run.is_interrupted,
+        seconds: run.took.as_secs(),
         boards: counts.iter().map(|count| count.n_boards).sum(),
         boards_new: progress.n_new,
         jobs_done: progress.jobs_done,
@@ -99,7 +110,7 @@ fn for_people(
         }
     }
     writeln!(out, "\nnext:")?;
-    writeln!(out, "  parforce hunt{again}           goes on from here")?;
+    writeln!(out, "  the same command again goes on from here")?;
     if let Some(hardest) = &report.hardest {
         writeln!(out, "  parforce solve {hardest}")?;
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use board::space::{BoardSpace, LengthWeight, LengthWeightError, SpaceFields};
 use board::{Lot, Par};
-use proto::convert::{Aim, Budget, HuntPlan, NewHunt, PRIORITIES, Strategy};
+use proto::convert::{Aim, Budget, HuntPlan, MAX_LABEL_CHARS, NewHunt, PRIORITIES, Strategy, is_plain};
 
 use crate::commands::UsageError;
 
@@ -58,8 +58,17 @@ pub(crate) struct WishArguments {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Name of the hunt; a hunt of this name goes on where it stopped [default: made from what is hunted]
-    #[arg(long)]
+    #[arg(long, value_parser = parse_name)]
     name: Option<String>,
+}
+
+fn parse_name(text: &str) -> Result<String, String> {
+    if (1..=MAX_LABEL_CHARS).contains(&text.chars().count()) && is_plain(text) {
+        return Ok(text.to_owned());
+    }
+    Err(format!(
+        "expected 1 to {MAX_LABEL_CHARS} characters, none of which is invisible"
+    ))
 }
 
 /// Reads the priority of a hunt.

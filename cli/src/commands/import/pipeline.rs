@@ -169,7 +169,7 @@ impl<'a> Import<'a> {
     }
 
     fn tell(&self, what: &str) {
-        self.progress.suspend(|| eprintln!("parforce: {what}"));
+        self.progress.suspend(|| say!("parforce: {what}"));
     }
 }
 

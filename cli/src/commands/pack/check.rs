@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         writeln!(out, "{fault}")?;
     }
     let n_levels = counted(levels.len() as u64, "level");
-    eprintln!("{n_levels} checked: {}", counted(faults.len() as u64, "fault"));
+    say!("{n_levels} checked: {}", counted(faults.len() as u64, "fault"));
     Ok(if faults.is_empty() {
         Outcome::Done
     } else {

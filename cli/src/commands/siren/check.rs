@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     for (name, why) in coverage(named(), wanted) {
         fault(name.as_deref().unwrap_or("plan"), &why);
     }
-    eprintln!(
+    say!(
         "{}, {}",
         counted(levels.len() as u64, "level"),
         counted(n_faults, "fault")

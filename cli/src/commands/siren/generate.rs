@@ -42,11 +42,11 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let seed = arguments.seed.unwrap_or(spec.seeds[0]);
     let (found, tally) = candidate(&spec.template, seed)?;
     let Some(found) = found else {
-        eprintln!("seed {seed} gives no level in {} attempts", tally.attempts);
+        say!("seed {seed} gives no level in {} attempts", tally.attempts);
         return Ok(Outcome::Refused);
     };
     for miss in found.measures.misses(&spec.template) {
-        eprintln!("note: {miss}");
+        say!("note: {miss}");
     }
     let mut level = level_of(&spec, seed, &found.jam);
     if arguments.template.is_some() {

@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let level = match files::read_level(&arguments.file)? {
         Ok(level) => level,
         Err(why) => {
-            eprintln!("{name}: {why}");
+            say!("{name}: {why}");
             return Ok(Outcome::Refused);
         }
     };

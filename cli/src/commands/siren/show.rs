@@ -27,7 +27,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     for file in files {
         match files::read_level(&file)? {
             Err(why) => {
-                eprintln!("{}: {why}", file.display());
+                say!("{}: {why}", file.display());
                 outcome = Outcome::Refused;
             }
             Ok(level) if arguments.svg => print!("{}", draw::svg(&level.jam)),

@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
                 if arguments.json {
                     println!("{}", json!({ "file": name, "error": why }));
                 } else {
-                    eprintln!("{name}: {why}");
+                    say!("{name}: {why}");
                 }
             }
             Ok(level) => {
