@@ -19,14 +19,9 @@ use crate::store::{
 /// Why a batch was not stored.
 #[derive(Debug, Error)]
 pub enum SubmitError {
-    /// The lease is another worker's, or nobody that we know sends this.
-    #[error("no lease {token} of job {job} was ever granted to this worker, but to another")]
-    NotItsLease {
-        /// The job named.
-        job: i64,
-        /// The token named.
-        token: i64,
-    },
+    /// Nobody that we know sends this.
+    #[error("nobody here shows this session")]
+    NoSession,
     /// A siren job finds jams, every other boards.
     #[error("job {job} is of a kind that finds no {what}")]
     WrongKind {
@@ -43,8 +38,8 @@ pub enum SubmitError {
     Store(#[from] StoreError),
 }
 
-/// Stores what is new and true in a batch. The lease may have been lost since, or forgotten by a database that was set back
-/// to a backup: boards are facts.
+/// Stores what is new and true in a batch. The lease may have been lost since, forgotten by a database that was set back
+/// to a backup, or be another's: boards are facts. Only under its own lease do they count for the job.
 ///
 /// A hash stands for a board only if one of it is known here to be stored; else the answer is that nothing was stored,
 /// and the batch comes again with all boards spelled out. So a claim is held against boards, never against a worker's word.
@@ -58,11 +53,8 @@ pub async fn submit(
     mut batch: Batch,
 ) -> Result<Ack, SubmitError> {
     let lease = store.lease_origin(batch.session, batch.job, batch.token).await?;
-    if lease.is_none() && !is_stray(store, &batch).await? {
-        return Err(SubmitError::NotItsLease {
-            job: batch.job.get(),
-            token: batch.token.get(),
-        });
+    if lease.is_none() && store.worker(batch.session).await?.is_none() {
+        return Err(SubmitError::NoSession);
     }
     let board_sum = sum_of(&batch);
     let mut stored = store.stored(batch.id, Some(board_sum)).await?;
@@ -121,15 +113,8 @@ pub async fn submit(
     Ok(store.store_judged(&to_store, memory).await?)
 }
 
-/// Whether the database knows the worker, and the lease as nobody's.
-async fn is_stray(store: &Store, batch: &Batch) -> Result<bool, StoreError> {
-    Ok(store.worker(batch.session).await?.is_some()
-        && !store
-            .is_anothers_lease(batch.session, batch.job, batch.token)
-            .await?)
-}
-
-/// A batch under a lease that was never granted here. Its boards are proved, every one, and stored as an import's are.
+/// A batch under a lease that was never granted to this worker: the database was set back, or the spool is from another farm,
+/// whose jobs have the same numbers. Its boards are proved, every one, and stored as an import's are.
 async fn submit_stray(
     store: &Store,
     prover: &Prover,
@@ -140,7 +125,7 @@ async fn submit_stray(
     let worker = store.worker(batch.session).await?;
     let worker = worker.map(|standing| standing.name).unwrap_or_default();
     let source = format!(
-        "worker {worker}, lease {} of job {}, which is not known here",
+        "worker {worker}, lease {} of job {}, which is not its own here",
         batch.token, batch.job
     );
     let memory = store.memory();

@@ -21,7 +21,7 @@ use crate::jams;
 use crate::jobs::grant;
 use crate::measures;
 use crate::store::{EventKind, EventToWrite, StoreError, WorkerStanding};
-use crate::submit::{SubmitError, submit};
+use crate::submit::submit;
 
 /// The workers' service.
 #[derive(Clone, Debug)]
@@ -359,15 +359,12 @@ impl Farm for FarmService {
             return Err(CallError::Full { n_batches }.into());
         };
         let batch: Batch = self.read(request).await?;
-        let (session, job, token) = (batch.session, batch.job, batch.token);
+        let session = batch.session;
         match submit(&shared.store, &shared.prover, shared.config.max_strikes, batch).await {
             Ok(ack) => Ok(Response::new(ack.into())),
             Err(error) => {
-                // Of "not its lease" and "no such session" the worker must hear the second, to say hello again.
+                // Whatever else was wrong: a worker without a session must hear of that, to say hello again.
                 self.standing(session).await?;
-                if matches!(error, SubmitError::NotItsLease { .. }) {
-                    self.strike_thief(session, job, token).await?;
-                }
                 Err(CallError::from(error).into())
             }
         }

@@ -67,16 +67,16 @@ impl From<CallError> for Status {
             CallError::Wire(_)
             | CallError::CreateHunt(CreateHuntError::Census(_) | CreateHuntError::NoLevels)
             | CallError::Submit(SubmitError::WrongKind { .. }) => Status::invalid_argument(error.to_string()),
-            CallError::NoSession => Status::unauthenticated(error.to_string()),
+            CallError::NoSession | CallError::Submit(SubmitError::NoSession) => {
+                Status::unauthenticated(error.to_string())
+            }
             CallError::NotFound { .. } => Status::not_found(error.to_string()),
             CallError::Outdated(_)
             | CallError::Conflict(_)
             | CallError::CreateHunt(CreateHuntError::Engine { .. }) => {
                 Status::failed_precondition(error.to_string())
             }
-            CallError::Impostor | CallError::Submit(SubmitError::NotItsLease { .. }) => {
-                Status::permission_denied(error.to_string())
-            }
+            CallError::Impostor => Status::permission_denied(error.to_string()),
             CallError::Full { .. } | CallError::Busy(_) | CallError::Submit(SubmitError::Busy(_)) => {
                 let mut status = Status::resource_exhausted(error.to_string());
                 status.metadata_mut().insert(

@@ -8,6 +8,7 @@ use coordinator::submit::SubmitError;
 use proto::convert::{Ack, Batch, Completion, Directive, Lease, RejectCode, StatedBoard};
 use proto::ids::{FencingToken, Session};
 use sqlx::PgPool;
+use uuid::Uuid;
 
 use crate::fixture::{Farm, HARDEST, batch, completion, some_boards, stated};
 
@@ -358,16 +359,30 @@ async fn boards_of_a_lost_lease_are_stored(pool: PgPool) {
 }
 
 #[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
-async fn boards_under_another_workers_lease_are_refused(pool: PgPool) {
-    let farm = Farm::new(pool);
+async fn boards_under_another_workers_lease_are_facts_and_count_for_no_job(pool: PgPool) {
+    let farm = Farm::proving(pool, 0.0);
     let (_, lease) = farm.leased().await;
-    let thief = farm.join("thief").await;
-    let error = farm
-        .submit(batch(thief, &lease, vec![stated(HARDEST)]))
-        .await
-        .unwrap_err();
-    assert!(matches!(error, SubmitError::NotItsLease { .. }), "{error}");
-    assert_eq!(farm.count("SELECT count(*) FROM boards").await, 0);
+    // A spool that another farm's worker left may name any lease; so may a liar, whose boards are proved like all others.
+    let moved = farm.join("moved").await;
+    let mut boards = some_boards();
+    boards.push(StatedBoard {
+        par: boards[0].par + 1,
+        ..boards[0].clone()
+    });
+    let ack = farm.submit(batch(moved, &lease, boards.clone())).await.unwrap();
+    assert_eq!(
+        (ack.n_inserted as usize, ack.rejected.len()),
+        (boards.len() - 1, 1)
+    );
+    assert_eq!(farm.count("SELECT n_new FROM jobs").await, 0);
+    assert_eq!(
+        farm.count("SELECT count(*) FROM batches WHERE job_id IS NOT NULL")
+            .await,
+        0
+    );
+    let unknown = batch(Session::new(Uuid::new_v4()), &lease, some_boards());
+    let error = farm.submit(unknown).await.unwrap_err();
+    assert!(matches!(error, SubmitError::NoSession), "{error}");
 }
 
 #[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
@@ -396,7 +411,7 @@ async fn boards_under_a_lease_that_the_database_has_forgotten_are_proved_and_sto
     assert_eq!(
         farm.text("SELECT source FROM batches").await,
         format!(
-            "worker w, lease {} of job {}, which is not known here",
+            "worker w, lease {} of job {}, which is not its own here",
             forgotten.token, forgotten.job
         )
     );
