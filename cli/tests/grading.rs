@@ -202,6 +202,22 @@ fn records_are_the_hardest_of_their_kind_proved_twice_and_replayed() {
 }
 
 #[test]
+fn the_records_of_the_documents_are_found_again() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/records");
+    let mut pars = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let again = objects(&run(&["replay", "--file", path.to_str().unwrap(), "--json"])).remove(0);
+        assert_eq!(again["equal"], true, "{}: {again}", path.display());
+        let par = again["best_par"].as_u64().unwrap();
+        assert!(path.to_str().unwrap().ends_with(&format!("-par-{par}.job")), "{again}");
+        pars.push(par);
+    }
+    pars.sort_unstable();
+    assert!(pars.len() >= 2 && pars.iter().all(|&par| par > 60), "{pars:?}");
+}
+
+#[test]
 fn a_job_that_was_cut_short_is_replayed_without_a_digest_to_compare() {
     let temp = Temp::new();
     let data = temp.text("data");
