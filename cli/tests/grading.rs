@@ -208,9 +208,14 @@ fn the_records_of_the_documents_are_found_again() {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let again = objects(&run(&["replay", "--file", path.to_str().unwrap(), "--json"])).remove(0);
-        assert_eq!(again["equal"], true, "{}: {again}", path.display());
+        // A job that was cut short when its hunt's time was up has no digest to compare; its board is found again all the same.
+        assert_ne!(again["equal"], false, "{}: {again}", path.display());
+        assert_eq!(again["equal"].is_null(), again["reported"].is_null());
         let par = again["best_par"].as_u64().unwrap();
-        assert!(path.to_str().unwrap().ends_with(&format!("-par-{par}.job")), "{again}");
+        assert!(
+            path.to_str().unwrap().ends_with(&format!("-par-{par}.job")),
+            "{again}"
+        );
         pars.push(par);
     }
     pars.sort_unstable();
