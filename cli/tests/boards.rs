@@ -446,3 +446,14 @@ fn a_census_is_estimated_from_a_sample_on_any_number_of_threads() {
         "{told}"
     );
 }
+
+#[test]
+fn words_that_nobody_reads_stop_no_command() {
+    // A pipe whose other end is shut, as behind `2>&1 | head`.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = parforce();
+    command.args(["solve", "nonsense"]).stderr(writer);
+    let status = command.stdout(Stdio::null()).status().unwrap();
+    assert_eq!(status.code(), Some(1), "as with a reader, and no panic (101)");
+}

@@ -144,7 +144,12 @@ fn measure_all(arguments: &Arguments, store: &OpenStore) -> anyhow::Result<Outco
                 .filter_map(|board| measure(board, arguments.limits.states(), &n_too_large))
                 .collect();
             n_measured += store.wait(store.store.store_difficulty(&measured))?;
-            eprint!("\r{} measured, par {par}  ", thousands(n_measured));
+            // Where nobody reads it any more, it is dropped.
+            let _ = write!(
+                std::io::stderr(),
+                "\r{} measured, par {par}  ",
+                thousands(n_measured)
+            );
         }
     }
     say!();

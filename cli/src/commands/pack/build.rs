@@ -143,7 +143,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
         Some(path) => {
             std::fs::write(path, pack.to_json()).with_context(|| format!("writing {}", path.display()))?;
             let counts: Vec<(u64, u64)> = counts.into_iter().collect();
-            eprint!("{}", bars::distribution("levels", &counts));
+            say!("{}", bars::distribution("levels", &counts).trim_end());
         }
     }
     Ok(Outcome::Done)
