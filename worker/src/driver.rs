@@ -393,6 +393,7 @@ impl Driver {
         }
         self.tools.abandoned.cancel();
         join_all(&mut self.holders).await;
+        self.tools.uploads.settle().await;
     }
 }
 

@@ -12,7 +12,7 @@ use board::known::KnownBoards;
 use board::tally::hash_board;
 use proto::convert::{Ack, Batch, StatedBoard};
 use proto::ids::BatchId;
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{Notify, RwLock, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, error, warn};
 use uuid::Uuid;
@@ -36,6 +36,8 @@ pub struct Uploads {
     spool: Arc<Spool>,
     queue: mpsc::Sender<Upload>,
     room: Arc<Notify>,
+    /// Read while a batch is on its way to the disk.
+    writes: Arc<RwLock<()>>,
 }
 
 /// Resolves when a batch is acknowledged or refused for good; to an error when the uploads end before that.
@@ -65,6 +67,7 @@ pub fn new(spool: Spool) -> (Uploads, Uploader) {
         spool: Arc::clone(&spool),
         queue: sender,
         room: Arc::clone(&room),
+        writes: Arc::default(),
     };
     let uploader = Uploader {
         spool,
@@ -107,10 +110,20 @@ impl Uploads {
 
     async fn spool_one(&self, batch: Batch) -> Result<(), SpoolError> {
         let spool = Arc::clone(&self.spool);
+        let writing = Arc::clone(&self.writes).read_owned().await;
         // Syncing a file may take long enough to hold up every other task of the thread.
-        tokio::task::spawn_blocking(move || spool.put(&batch))
-            .await
-            .expect("spooling does not panic")
+        tokio::task::spawn_blocking(move || {
+            let _writing = writing;
+            spool.put(&batch)
+        })
+        .await
+        .expect("spooling does not panic")
+    }
+
+    /// Waits until what is on its way to the disk is there, whether or not whoever handed it in still waits: a worker that is
+    /// told to stop leaves no batch half written.
+    pub async fn settle(&self) {
+        drop(self.writes.write().await);
     }
 }
 

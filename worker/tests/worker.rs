@@ -355,7 +355,7 @@ async fn what_a_stopped_worker_could_not_hand_in_the_next_one_sends() {
     let fake = Fake::start([short_job(1)]).await;
     fake.with(|state| state.is_submit_away = true);
     let worker = start(&fake, Some(spool.path()));
-    // All four shards ended, so all batches are on disk or on their way there; the stop is the kill.
+    // All four shards ended, so all batches but the last are on disk or on their way there; the stop is the kill.
     let mut progress = worker.progress.clone();
     progress
         .wait_for(|progress| progress.counters.iterations == 400)
