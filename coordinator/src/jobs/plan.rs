@@ -22,9 +22,9 @@ use crate::store::{HuntToPlan, JobToInsert, StartsQuery, Store, StoreError, Tx, 
 pub(super) const MAX_PLANNED: u64 = 64;
 
 /// From how many of the hardest boards annealing's starts are drawn: by turns from the very top and from a wide pool,
-/// since a summit's neighbours have been seen by the jobs before.
-const BROAD_POOLS: [u64; 4] = [100, 1_000, 10_000, 50_000];
-const DEEP_POOLS: [u64; 4] = [30, 100, 300, 1_000];
+/// since a summit's neighbours have been seen by the jobs before, and the highest summits stand alone: what leads to the
+/// hardest 6x6 board with walls (par 60) is of par 37 and less.
+const POOLS: [u64; 4] = [100, 1_000, 10_000, 50_000];
 
 /// Of so many boards drawn from the pool for each start, those of layouts that differ are taken first.
 const DRAWN_A_START: u32 = 3;
@@ -188,13 +188,9 @@ impl Planner<'_> {
         // A round that is cut short has not cooled, and is worth little.
         let total = n_iterations(measured, self.sizing.target, FIRST_ROUNDS * round).max(round);
         let frame = self.frame(cut(total, self.sizing.n_shards, ROUND_ITERATIONS));
-        let pools = match self.hunt.plan.aim {
-            Aim::Broad => BROAD_POOLS,
-            Aim::Deep => DEEP_POOLS,
-        };
         let query = StartsQuery {
             space: self.space,
-            n_pool: pools[usize::try_from(self.number / 2 % pools.len() as u64).expect("a small number")],
+            n_pool: POOLS[usize::try_from(self.number / 2 % POOLS.len() as u64).expect("a small number")],
             n_starts: frame.n_shards * DRAWN_A_START,
             seed: frame.seed,
         };
