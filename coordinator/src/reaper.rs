@@ -16,6 +16,10 @@ use crate::store::{EventKind, EventToWrite, Lead, Store, StoreError};
 /// A worker that holds nothing is given up after so many lease times of silence.
 const SILENT_LEASES: u32 = 5;
 
+/// Between two looks of whichever coordinator lie so many intervals at most. Longer, and something was down or stopped: a
+/// coordinator that does not look does not hear beats either.
+const GAP_ROUNDS: u32 = 4;
+
 /// Reaps until the shutdown.
 pub async fn run(store: Store, config: Config, work: &Waiting, shutdown: CancellationToken) {
     let mut ticks = interval(config.reap_interval.max(Duration::from_millis(10)));
@@ -60,7 +64,12 @@ pub async fn run(store: Store, config: Config, work: &Waiting, shutdown: Cancell
 /// [`StoreError`]; what was done before it stays done.
 pub async fn reap(store: &Store, config: &Config, work: &Waiting) -> Result<(), StoreError> {
     let revoke_beats = config.stall_beats.saturating_add(STALL_GRACE_BEATS);
-    let expired = store.expire_and_revoke(config.max_failures, revoke_beats).await?;
+    let watch = store
+        .watch(config.reap_interval * GAP_ROUNDS, config.lease_ttl)
+        .await?;
+    let expired = store
+        .expire_and_revoke(config.max_failures, revoke_beats, Some(&watch))
+        .await?;
     for lease in &expired {
         info!(
             hunt.id = lease.hunt.get(),
@@ -68,6 +77,7 @@ pub async fn reap(store: &Store, config: &Config, work: &Waiting) -> Result<(), 
             lease.token = lease.token.get(),
             is_parked = lease.is_parked,
             is_stall = lease.is_stall,
+            is_outage = lease.is_outage,
             "lease taken back"
         );
     }

@@ -122,7 +122,7 @@ impl Store {
         let mut tx = self.begin().await?;
         let done = sqlx::query!(
             r#"
-            UPDATE jobs SET state = 'queued', n_failures = 0, ended_at = NULL
+            UPDATE jobs SET state = 'queued', n_failures = 0, n_outages = 0, ended_at = NULL
             FROM hunts
             WHERE jobs.id = ANY ($1) AND jobs.state = 'parked' AND hunts.id = jobs.hunt_id
                 AND hunts.state IN ('running', 'paused')

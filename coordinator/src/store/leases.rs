@@ -7,12 +7,16 @@ use std::time::Duration;
 
 use proto::convert::{Beat, LeaseAction, LeaseBeat, LeaseOrder, LeaseOutcome, Release, ReleaseReason};
 use proto::ids::{FencingToken, HuntId, JobId, Session};
+use time::OffsetDateTime;
 
 use super::claims::SqlCounters;
 use super::{Store, StoreError, WorkerStanding, to_sql, workers};
 
 /// So long a worker in quarantine may keep what it has: an honest one is done with it by then.
 const LAST_WORDS: Duration = Duration::from_mins(10);
+
+/// So many outages weigh as much as one failure: some jobs take down who runs them.
+pub const OUTAGES_PER_FAILURE: u32 = 4;
 
 /// What a beat was answered with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +40,17 @@ pub struct Expired {
     pub is_parked: bool,
     /// It did not run out: its work stood still.
     pub is_stall: bool,
+    /// Nobody could hear its beats: it is no failure.
+    pub is_outage: bool,
+}
+
+/// Since when beats could be heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Watch {
+    /// From then on a coordinator was up, and the database too.
+    pub since: OffsetDateTime,
+    /// How long a lease lasts from each renewal.
+    pub lease_ttl: Duration,
 }
 
 impl Store {
@@ -256,17 +271,43 @@ impl Store {
         Ok(super::from_sql(row.n))
     }
 
+    /// Notes a look for lost leases, and says since when there was no gap between two looks longer than `max_gap`. What
+    /// counts is the farm: another coordinator's looks fill the gaps of this one.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub async fn watch(&self, max_gap: Duration, lease_ttl: Duration) -> Result<Watch, StoreError> {
+        let row = sqlx::query!(
+            r#"
+            UPDATE farm_watch SET last_round = clock_timestamp(),
+                -- A clock that was set back or forward is a gap too: leases were measured by it.
+                since = CASE WHEN last_round BETWEEN clock_timestamp() - make_interval(secs => $1) AND clock_timestamp()
+                    THEN since ELSE clock_timestamp() END
+            RETURNING since
+            "#,
+            max_gap.as_secs_f64(),
+        )
+        .fetch_one(&self.pool)
+        .await?;
+        Ok(Watch {
+            since: row.since,
+            lease_ttl,
+        })
+    }
+
     /// Takes back every job whose lease ran out: to the queue, or parks it if it failed too often, or cancels it if its
     /// hunt is over. Coordinators that do so at once do not meet (SKIP LOCKED).
     ///
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn expire(&self, max_failures: u32) -> Result<Vec<Expired>, StoreError> {
-        self.expire_and_revoke(max_failures, u32::MAX).await
+        self.expire_and_revoke(max_failures, u32::MAX, None).await
     }
 
     /// The same, and every job whose work stood still for so many beats, asked for a checkpoint in between: that counts
-    /// against its worker.
+    /// against its worker. With a `watch`, a lease counts as failed only if beats could be heard all the time from its last
+    /// renewal on. Else it is an outage of the farm; but a job with [`OUTAGES_PER_FAILURE`] times as many of those as it may
+    /// fail is parked too: it may be what takes the coordinator down.
     ///
     /// # Errors
     /// [`StoreError::Database`].
@@ -274,13 +315,15 @@ impl Store {
         &self,
         max_failures: u32,
         revoke_beats: u32,
+        watch: Option<&Watch>,
     ) -> Result<Vec<Expired>, StoreError> {
         let rows = sqlx::query!(
             r#"
             WITH late AS (
                 SELECT jobs.id, jobs.worker_id,
                     hunts.state = 'cancelled' OR (hunts.state = 'done' AND jobs.audit_of IS NULL) AS is_over,
-                    CASE WHEN jobs.expires_at < clock_timestamp() THEN 'expired' ELSE 'stalled' END AS outcome
+                    CASE WHEN jobs.expires_at >= clock_timestamp() THEN 'stalled'
+                        WHEN jobs.expires_at - make_interval(secs => $4) < $3::timestamptz THEN 'outage' ELSE 'expired' END AS outcome
                 FROM jobs
                 JOIN hunts ON hunts.id = jobs.hunt_id
                 WHERE jobs.state = 'leased' AND (jobs.expires_at < clock_timestamp() OR jobs.flat_beats >= $2)
@@ -290,9 +333,13 @@ impl Store {
             ), ended AS (
                 UPDATE jobs SET
                     state = CASE WHEN late.is_over THEN 'cancelled'
-                        WHEN jobs.n_failures + 1 >= $1 THEN 'parked' ELSE 'queued' END,
-                    ended_at = CASE WHEN late.is_over OR jobs.n_failures + 1 >= $1 THEN clock_timestamp() END,
-                    n_failures = jobs.n_failures + 1, worker_id = NULL, expires_at = NULL, rate = 0, flat_beats = 0
+                        WHEN CASE WHEN late.outcome = 'outage' THEN jobs.n_outages + 1 >= $5 ELSE jobs.n_failures + 1 >= $1 END
+                            THEN 'parked' ELSE 'queued' END,
+                    ended_at = CASE WHEN late.is_over
+                        OR CASE WHEN late.outcome = 'outage' THEN jobs.n_outages + 1 >= $5 ELSE jobs.n_failures + 1 >= $1 END
+                        THEN clock_timestamp() END,
+                    n_failures = jobs.n_failures + (late.outcome <> 'outage')::integer,
+                    n_outages = jobs.n_outages + (late.outcome = 'outage')::integer, worker_id = NULL, expires_at = NULL, rate = 0, flat_beats = 0
                 FROM late
                 WHERE jobs.id = late.id
                 RETURNING jobs.id, jobs.token, jobs.hunt_id, jobs.state, late.worker_id, late.outcome
@@ -306,15 +353,21 @@ impl Store {
                 WHERE workers.id = stalled.worker_id
             ), told AS (
                 INSERT INTO events (actor, kind, hunt_id, job_id, worker_id, detail)
-                SELECT 'coordinator', CASE WHEN state = 'parked' THEN 'job_parked' ELSE 'job_' || outcome END,
+                SELECT 'coordinator', CASE WHEN state = 'parked' THEN 'job_parked' WHEN outcome = 'stalled' THEN 'job_stalled' ELSE 'job_expired' END,
                     hunt_id, id, worker_id,
-                    'lease ' || token || CASE WHEN outcome = 'stalled' THEN ': its work stood still' ELSE ' ran out' END
+                    'lease ' || token || CASE outcome WHEN 'stalled' THEN ': its work stood still'
+                        WHEN 'outage' THEN ' ran out while no coordinator could hear its beats, which is no failure' ELSE ' ran out' END
                 FROM ended
             )
-            SELECT id, token, hunt_id, state = 'parked' AS "is_parked!", outcome = 'stalled' AS "is_stall!" FROM ended ORDER BY id
+            SELECT id, token, hunt_id, state = 'parked' AS "is_parked!", outcome = 'stalled' AS "is_stall!",
+                outcome = 'outage' AS "is_outage!"
+            FROM ended ORDER BY id
             "#,
             i32::try_from(max_failures).unwrap_or(i32::MAX),
             i32::try_from(revoke_beats).unwrap_or(i32::MAX),
+            watch.map(|watch| watch.since),
+            watch.map_or(0.0, |watch| watch.lease_ttl.as_secs_f64()),
+            i32::try_from(max_failures.saturating_mul(OUTAGES_PER_FAILURE)).unwrap_or(i32::MAX),
         )
         .fetch_all(&self.pool)
         .await?;
@@ -326,6 +379,7 @@ impl Store {
                 token: token(row.token),
                 is_parked: row.is_parked,
                 is_stall: row.is_stall,
+                is_outage: row.is_outage,
             })
             .collect())
     }

@@ -68,7 +68,7 @@ pub use jams::{JamBatchToStore, JamRow};
 pub use jobs::{AttemptRecord, JobFilter, JobRecord, JobState};
 pub use known::{MAX_KNOWN, Memory};
 pub use lead::{Lead, WordOfWork};
-pub use leases::{BeatOutcome, Expired};
+pub use leases::{BeatOutcome, Expired, OUTAGES_PER_FAILURE, Watch};
 pub use packs::{Measure, PackFilter, PackSort, PackStanding};
 pub use pages::{
     AttemptLine, AuditCounts, AuditLine, AuditQuery, BOARDS_A_PAGE, BoardLine, BoardPage, BoardQuery,

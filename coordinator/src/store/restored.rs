@@ -16,7 +16,7 @@ impl Store {
         let mut tx = self.begin().await?;
         sqlx::query!(
             r#"
-            UPDATE job_attempts SET ended_at = clock_timestamp(), outcome = 'expired', detail = 'the database was restored'
+            UPDATE job_attempts SET ended_at = clock_timestamp(), outcome = 'outage', detail = 'the database was restored'
             WHERE outcome = 'running'
             "#
         )

@@ -14,6 +14,7 @@ mod doors;
 mod fixture;
 mod hunts;
 mod leases;
+mod outages;
 mod reference;
 mod schema;
 mod shut;

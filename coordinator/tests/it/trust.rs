@@ -505,10 +505,10 @@ async fn work_that_stands_still_is_taken_away_and_counted_against_its_worker(poo
         assert_eq!(beat(10, 0.0).await, LeaseAction::Continue);
     }
     assert_eq!(beat(10, 0.0).await, LeaseAction::Checkpoint);
-    assert!(farm.store.expire_and_revoke(5, 5).await.unwrap().is_empty());
+    assert!(farm.store.expire_and_revoke(5, 5, None).await.unwrap().is_empty());
     beat(10, 0.0).await;
     beat(10, 0.0).await;
-    let revoked = farm.store.expire_and_revoke(5, 5).await.unwrap();
+    let revoked = farm.store.expire_and_revoke(5, 5, None).await.unwrap();
     assert!(revoked.len() == 1 && revoked[0].is_stall);
     assert_eq!(beat(10, 0.0).await, LeaseAction::Lost);
     assert_eq!(farm.count("SELECT n_stalls::bigint FROM workers").await, 1);

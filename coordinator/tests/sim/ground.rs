@@ -82,7 +82,7 @@ impl Ground {
     }
 }
 
-const CLEAR: [&str; 15] = [
+const CLEAR: [&str; 16] = [
     "DELETE FROM events",
     "DELETE FROM rejections",
     "DELETE FROM batches",
@@ -94,6 +94,7 @@ const CLEAR: [&str; 15] = [
     "DELETE FROM jobs",
     "DELETE FROM workers",
     "DELETE FROM hunts",
+    "UPDATE farm_watch SET since = now() - interval '1 day', last_round = now()",
     "DELETE FROM board_counts",
     "DELETE FROM boards",
     "SELECT setval(pg_get_serial_sequence('jobs', 'id'), 1, false), setval(pg_get_serial_sequence('hunts', 'id'), 1, false)",

@@ -43,7 +43,7 @@ pub(crate) fn state(name: &str) -> Markup {
     let mood = match name {
         "running" | "leased" => Mood::Busy,
         "done" | "live" => Mood::Good,
-        "paused" | "draining" | "stalled" | "expired" | "drained" => Mood::Warn,
+        "paused" | "draining" | "stalled" | "expired" | "outage" | "drained" => Mood::Warn,
         "parked" | "quarantined" | "failed" => Mood::Bad,
         _ => Mood::Plain,
     };
