@@ -15,7 +15,7 @@ use siren::proof::{FalseJam, prove};
 use tracing::warn;
 
 use crate::prove::{Prover, Refusal, refuse};
-use crate::store::{JamBatchToStore, JamRow, JobRecord, LeaseOrigin, RejectionToStore, Store};
+use crate::store::{JamBatchToStore, JamRow, JobRecord, LeaseOrigin, RejectionToStore, Sampling, Store};
 use crate::submit::SubmitError;
 
 /// How many of a thousand seeds are tried again.
@@ -173,6 +173,7 @@ pub async fn complete(
     prover: &Prover,
     (max_failures, max_strikes): (u32, u32),
     claim: &Completion,
+    sampling: Option<&Sampling<'_>>,
 ) -> Result<Option<LeaseOutcome>, SubmitError> {
     let Some(lease) = store.lease_origin(claim.session, claim.job, claim.token).await? else {
         return Ok(None);
@@ -190,11 +191,11 @@ pub async fn complete(
     let finds = store.level_finds(job.hunt, job.number).await?;
     let claim_made = claim.clone();
     let reason = match prover.work(move || holds(&spec, &claim_made, &finds)).await? {
-        Verdict::Holds => return Ok(Some(store.complete(claim).await?)),
+        Verdict::Holds => return Ok(Some(store.complete_sampled(claim, &[], sampling).await?)),
         Verdict::HoldsWithout(seeds) => {
             warn!(job.id = %claim.job, ?seeds, "what another said of these seeds was false");
             store.remove_finds(job.hunt, job.number, &seeds).await?;
-            return Ok(Some(store.complete(claim).await?));
+            return Ok(Some(store.complete_sampled(claim, &[], sampling).await?));
         }
         Verdict::False(reason) => reason,
     };

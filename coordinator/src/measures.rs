@@ -16,7 +16,7 @@ use tracing::warn;
 
 use crate::config::Config;
 use crate::prove::{Busy, Prover};
-use crate::store::Store;
+use crate::store::{Sampling, Store};
 use crate::submit::SubmitError;
 
 /// One board in so many is measured again, and at least one of every job.
@@ -33,12 +33,13 @@ pub async fn complete(
     prover: &Prover,
     config: &Config,
     claim: &Completion,
+    sampling: Option<&Sampling<'_>>,
 ) -> Result<LeaseOutcome, SubmitError> {
     let Some(Work::Boards(JobSpec::Difficulty(job))) = store.job(claim.job).await?.map(|job| job.spec) else {
         return Ok(LeaseOutcome::Lost);
     };
     match judge(prover, &job, claim).await? {
-        Ok(measured) => Ok(store.complete_measured(claim, &measured).await?),
+        Ok(measured) => Ok(store.complete_sampled(claim, &measured, sampling).await?),
         Err(reason) => {
             warn!(job.id = %claim.job, reason, "measures refused");
             store

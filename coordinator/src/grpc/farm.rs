@@ -20,7 +20,7 @@ use crate::doors::Caller;
 use crate::jams;
 use crate::jobs::grant;
 use crate::measures;
-use crate::store::{EventKind, EventToWrite, StoreError, WorkerStanding};
+use crate::store::{EventKind, EventToWrite, Sampling, WorkerStanding};
 use crate::submit::submit;
 
 /// The workers' service.
@@ -194,35 +194,29 @@ impl FarmService {
             return Ok(LeaseOutcome::Lost);
         }
         let limits = (shared.config.max_failures, shared.config.max_strikes);
+        let sampling = Sampling {
+            auditing: &shared.config.auditing,
+            lot: shared.prover.chance(&Uuid::new_v4()),
+        };
+        let sampling = Some(&sampling);
         // What jobs of other kinds claim is held against what was handed in, or measured again, there.
-        let outcome = match jams::complete(&shared.store, &shared.prover, limits, claim).await? {
+        let outcome = match jams::complete(&shared.store, &shared.prover, limits, claim, sampling).await? {
             Some(outcome) => outcome,
             None if claim.measures.is_some() => {
-                measures::complete(&shared.store, &shared.prover, &shared.config, claim).await?
+                measures::complete(&shared.store, &shared.prover, &shared.config, claim, sampling).await?
             }
-            None => shared.store.complete(claim).await?,
+            None => shared.store.complete_sampled(claim, &[], sampling).await?,
         };
         if outcome == LeaseOutcome::Lost {
             shared.work.tell();
             self.strike_thief(claim.session, claim.job, claim.token).await?;
             return Ok(outcome);
         }
-        // The claim is taken; what follows is done again by the reaper if it is not done now.
-        if let Err(error) = self.look_at(claim.job).await {
-            warn!(%error, job.id = %claim.job, "the claim is not looked at yet");
+        // The claim is taken, and its lot drawn; runs that are not compared now are compared by the reaper.
+        if let Err(error) = shared.store.settle(claim.job, shared.config.max_strikes).await {
+            warn!(%error, job.id = %claim.job, "the claim is not compared yet");
         }
         Ok(outcome)
-    }
-
-    async fn look_at(&self, job: JobId) -> Result<(), StoreError> {
-        let shared = &self.shared;
-        shared.store.settle(job, shared.config.max_strikes).await?;
-        let lot = shared.prover.chance(&Uuid::new_v4());
-        shared
-            .store
-            .sample_audit(job, &shared.config.auditing, lot)
-            .await?;
-        Ok(())
     }
 
     async fn note(&self, worker: &WorkerStanding, kind: EventKind, detail: &str) -> Result<(), CallError> {

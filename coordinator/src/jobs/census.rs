@@ -12,7 +12,8 @@ use tracing::warn;
 
 use crate::config::Sizing;
 use crate::jobs::plan::{MAX_PLANNED, job_seed};
-use crate::store::{CensusToPlan, HuntToPlan, JobToInsert, Measured, RangeToSplit, Store, StoreError, Tx};
+use crate::jobs::size::Measured;
+use crate::store::{CensusToPlan, HuntToPlan, JobToInsert, RangeToSplit, Store, StoreError, Tx};
 
 /// A census' first range is this part of all units, but not more than so many units: seconds of work on most lots, so
 /// that the next can be sized.

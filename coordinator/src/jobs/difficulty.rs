@@ -7,7 +7,8 @@ use proto::convert::{JobKind, Work};
 
 use crate::config::Sizing;
 use crate::jobs::plan::MAX_PLANNED;
-use crate::store::{DifficultyPlan, HuntToPlan, JobToInsert, Measured, StoreError, Tx, Unmeasured};
+use crate::jobs::size::Measured;
+use crate::store::{DifficultyPlan, HuntToPlan, JobToInsert, StoreError, Tx, Unmeasured};
 
 /// Boards of a hunt's first job: seconds of work, so that the next can be sized.
 const FIRST: usize = 500;

@@ -1,14 +1,95 @@
 //! How long jobs are: iterations from what earlier jobs took.
+//!
+//! The clock is the coordinator's and the iterations are the specification's, but that a job was carried out at all is the
+//! worker's word. So the middle of what was measured decides, and no party is more than nearly half of it while others
+//! measure too: who claims jobs at once that it did not do cannot blow up those to come, nor can it, by dawdling, cut them
+//! to pieces.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use board::job::MAX_ITERATIONS_PER_SHARD;
 
-use crate::store::Measured;
-
 /// A job is at most this much longer than the ones before it: a measurement from a lucky few must not make a
 /// job of hours.
 const MAX_GROWTH: f64 = 4.0;
+
+/// A party weighs at most this much of what all others together do: less than half, so that the middle is theirs.
+const MAX_WEIGHT: f64 = 0.9;
+
+/// How long a job took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pace {
+    /// Whose token did it.
+    pub party: String,
+    /// Iterations that it was to do.
+    pub n_iterations: u64,
+    /// From its grant to its claim.
+    pub seconds: f64,
+}
+
+/// How long jobs take.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Measured {
+    /// Jobs whose sizes add up to `n_iterations`; 0: nothing was measured.
+    pub n_jobs: u64,
+    /// Iterations of them.
+    pub n_iterations: u64,
+    /// How long they take.
+    pub seconds: f64,
+}
+
+/// The middle of what was measured: a job of the usual size, at the usual rate.
+pub fn measured(paces: &[Pace]) -> Measured {
+    let mut n_of: BTreeMap<&str, f64> = BTreeMap::new();
+    for pace in paces {
+        *n_of.entry(&pace.party).or_default() += 1.0;
+    }
+    let n_all: f64 = n_of.values().sum();
+    let weight = |pace: &Pace| {
+        let own = n_of[pace.party.as_str()];
+        let others = n_all - own;
+        if others > 0.0 {
+            own.min(others * MAX_WEIGHT) / own
+        } else {
+            1.0
+        }
+    };
+    #[expect(clippy::cast_precision_loss, reason = "a size is an estimate")]
+    let size = |pace: &Pace| pace.n_iterations as f64;
+    let rate = |pace: &Pace| size(pace) / pace.seconds.max(0.001);
+    let middle = |figure: &dyn Fn(&Pace) -> f64| {
+        let weighed = paces.iter().map(|pace| (figure(pace), weight(pace)));
+        weighted_median(weighed.collect())
+    };
+    let (Some(n_iterations), Some(per_second)) = (middle(&size), middle(&rate)) else {
+        return Measured::default();
+    };
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is one of the sizes, which are counts"
+    )]
+    let whole = n_iterations as u64;
+    Measured {
+        n_jobs: 1,
+        n_iterations: whole,
+        seconds: n_iterations / per_second,
+    }
+}
+
+/// The first figure, by size, at which half of all weight is reached.
+fn weighted_median(mut weighed: Vec<(f64, f64)>) -> Option<f64> {
+    weighed.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let half = weighed.iter().map(|&(_, weight)| weight).sum::<f64>() / 2.0;
+    let mut reached = 0.0;
+    let at_half = weighed.iter().find(|&&(_, weight)| {
+        reached += weight;
+        reached >= half
+    });
+    // Sums of doubles may end a hair below.
+    at_half.or(weighed.last()).map(|&(figure, _)| figure)
+}
 
 /// Iterations of all shards together so that a job takes about `target`; `first` where nothing was measured.
 pub fn n_iterations(measured: Measured, target: Duration, first: u64) -> u64 {
@@ -64,6 +145,39 @@ mod tests {
             seconds: 80.0,
         };
         assert_eq!(n_iterations(measured, MINUTE, 1), 38_400);
+    }
+
+    fn paces(party: &str, n_jobs: usize, n_iterations: u64, seconds: f64) -> Vec<Pace> {
+        let pace = Pace {
+            party: party.to_owned(),
+            n_iterations,
+            seconds,
+        };
+        vec![pace; n_jobs]
+    }
+
+    #[test]
+    fn a_party_that_claims_at_once_or_dawdles_does_not_decide_how_long_jobs_are() {
+        let honest = paces("honest", 1, 6_400, 10.0);
+        assert_eq!(n_iterations(measured(&honest), MINUTE, 1), 25_600);
+        for (seconds, least, most) in [(0.0, 6_400, 25_600), (100_000.0, 25_600, 25_600)] {
+            let mut both = honest.clone();
+            both.extend(paces("other", 8, 6_400, seconds));
+            let size = n_iterations(measured(&both), MINUTE, 1);
+            assert!((least..=most).contains(&size), "{size} at {seconds} s");
+        }
+        // Jobs that have their length stay as they are.
+        let mut both = paces("honest", 2, 38_400, 60.0);
+        both.extend(paces("other", 8, 38_400, 0.0));
+        assert_eq!(n_iterations(measured(&both), MINUTE, 1), 38_400);
+    }
+
+    #[test]
+    fn one_odd_job_of_a_party_alone_decides_nothing() {
+        let mut one_party = paces("", 7, 6_400, 10.0);
+        one_party.extend(paces("", 1, 6_400, 0.0));
+        assert_eq!(n_iterations(measured(&one_party), MINUTE, 1), 25_600);
+        assert_eq!(measured(&[]), Measured::default());
     }
 
     #[test]

@@ -1,8 +1,13 @@
 //! Audits: jobs run again by other workers, and what follows when two runs of one job differ.
 //!
+//! Whose word counts as another's: that of another party, which is to say token, since a worker chooses its name. Workers
+//! of one token stand for each other only where the farm has no other (see `may_compare` in migration 0210).
+//!
 //! A job's result is a function of its specification and the engine, so two honest runs are equal bit for bit. Where they
 //! are not, more are asked for until two workers agree; who differs from them is struck, and its claim is void: the job
 //! goes back to the queue as if it had never been done. An audit itself is never a hunt's job and never coverage.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use proto::ids::JobId;
 
@@ -14,6 +19,15 @@ const MAX_RUNS: usize = 6;
 
 /// Where audits of a hunt that is done wait longer than so, they are given up: nobody is there to make them.
 const PATIENCE_HOURS: i32 = 48;
+
+/// Whether a claim is to be checked by running its job again.
+#[derive(Clone, Copy, Debug)]
+pub struct Sampling<'a> {
+    /// Which share of them is.
+    pub auditing: &'a Auditing,
+    /// A number from 0 to 1 that no worker can know.
+    pub lot: f64,
+}
 
 /// What two or more runs of a job came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +46,9 @@ pub enum Settled {
 struct Run {
     job: i64,
     worker_id: i64,
-    worker: String,
     identity: String,
+    /// Whose token it showed; empty: the door asked for none.
+    party: String,
     digest: Vec<u8>,
     is_audit: bool,
     /// It was found wrong before.
@@ -41,52 +56,20 @@ struct Run {
 }
 
 impl Store {
-    /// Has a job that was just done run again by another worker, if its lot says so. `lot` is a number from 0 to 1 that
-    /// no worker can know. `None`: not this time, or there is no other worker.
+    /// Has a job that was done run again by another worker, if its lot says so. `None`: not this time, or there is no other
+    /// worker.
     ///
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn sample_audit(
         &self,
         job: JobId,
-        auditing: &Auditing,
-        lot: f64,
+        sampling: &Sampling<'_>,
     ) -> Result<Option<JobId>, StoreError> {
         let mut tx = self.begin().await?;
-        let row = sqlx::query!(
-            r#"
-            SELECT CASE WHEN w.strikes > 0 OR w.quarantined_at IS NOT NULL THEN 'suspect'
-                WHEN (SELECT count(*) FROM (
-                    SELECT FROM job_attempts d JOIN workers v ON v.id = d.worker_id
-                    WHERE v.identity = w.identity AND d.outcome = 'done' LIMIT $2) few) < $2 THEN 'new_worker'
-                ELSE 'sample' END AS "reason!"
-            FROM jobs j
-            JOIN job_attempts a ON a.job_id = j.id AND a.token = j.token AND a.outcome = 'done'
-            JOIN workers w ON w.id = a.worker_id
-            WHERE j.id = $1 AND j.state = 'done' AND j.audit_of IS NULL
-                AND NOT EXISTS (SELECT FROM jobs other WHERE other.audit_of = j.id AND other.state <> 'cancelled')
-                -- A range that is counted twice anyway needs no third count.
-                AND NOT EXISTS (SELECT FROM census_ranges r WHERE r.repeat_of = j.id OR (r.job_id = j.id AND r.repeat_of IS NOT NULL))
-                AND EXISTS (SELECT FROM workers other WHERE other.identity <> w.identity AND other.gone_at IS NULL
-                    AND other.quarantined_at IS NULL AND other.directive = 'run')
-            "#,
-            job.get(),
-            i64::from(auditing.n_new),
-        )
-        .fetch_optional(&mut *tx.tx)
-        .await?;
-        let Some(row) = row else { return Ok(None) };
-        let share = match row.reason.as_str() {
-            "suspect" => auditing.suspect_share,
-            "new_worker" => auditing.new_share,
-            _ => auditing.share,
-        };
-        if lot >= share {
-            return Ok(None);
-        }
-        let audit = tx.insert_audit(job.get(), &row.reason).await?;
+        let audit = tx.sample_audit(job, sampling).await?;
         tx.commit().await?;
-        Ok(Some(audit))
+        Ok(audit)
     }
 
     /// Has a job that was done run again, because an operator asks for it. `None`: it is not done, or is being audited.
@@ -170,6 +153,46 @@ impl Store {
 }
 
 impl Tx {
+    /// The same within the transaction that takes the claim: no claim is taken without its lot being drawn.
+    pub(super) async fn sample_audit(
+        &mut self,
+        job: JobId,
+        sampling: &Sampling<'_>,
+    ) -> Result<Option<JobId>, StoreError> {
+        let row = sqlx::query!(
+            r#"
+            SELECT CASE WHEN w.strikes > 0 OR w.quarantined_at IS NOT NULL THEN 'suspect'
+                WHEN (SELECT count(*) FROM (
+                    SELECT FROM job_attempts d JOIN workers v ON v.id = d.worker_id
+                    WHERE v.identity = w.identity AND d.outcome = 'done' LIMIT $2) few) < $2 THEN 'new_worker'
+                ELSE 'sample' END AS "reason!"
+            FROM jobs j
+            JOIN job_attempts a ON a.job_id = j.id AND a.token = j.token AND a.outcome = 'done'
+            JOIN workers w ON w.id = a.worker_id
+            WHERE j.id = $1 AND j.state = 'done' AND j.audit_of IS NULL
+                AND NOT EXISTS (SELECT FROM jobs other WHERE other.audit_of = j.id AND other.state <> 'cancelled')
+                -- A range that is counted twice anyway needs no third count.
+                AND NOT EXISTS (SELECT FROM census_ranges r WHERE r.repeat_of = j.id OR (r.job_id = j.id AND r.repeat_of IS NOT NULL))
+                AND EXISTS (SELECT FROM workers other WHERE other.identity <> w.identity AND other.gone_at IS NULL
+                    AND other.quarantined_at IS NULL AND other.directive = 'run')
+            "#,
+            job.get(),
+            i64::from(sampling.auditing.n_new),
+        )
+        .fetch_optional(&mut *self.tx)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let share = match row.reason.as_str() {
+            "suspect" => sampling.auditing.suspect_share,
+            "new_worker" => sampling.auditing.new_share,
+            _ => sampling.auditing.share,
+        };
+        if sampling.lot >= share {
+            return Ok(None);
+        }
+        Ok(Some(self.insert_audit(job.get(), &row.reason).await?))
+    }
+
     async fn insert_audit(&mut self, job: i64, reason: &str) -> Result<JobId, StoreError> {
         let row = sqlx::query!(
             r#"
@@ -189,15 +212,20 @@ impl Tx {
         Ok(super::leases::job_id(row.job_id))
     }
 
-    /// Puts the claims of a worker on the queue that nobody has confirmed: ranges of censuses, and so many of the latest
-    /// others.
-    pub(super) async fn audit_worker(&mut self, worker_id: i64, n_latest: i64) -> Result<(), StoreError> {
+    /// Puts the claims of a worker on the queue, or of its whole token, that nobody has confirmed: ranges of censuses, and so
+    /// many of the latest others.
+    pub(super) async fn audit_worker(
+        &mut self,
+        worker_id: i64,
+        is_all_of_token: bool,
+        n_latest: i64,
+    ) -> Result<(), StoreError> {
         sqlx::query!(
             r#"
             WITH claimed AS (
                 SELECT j.id, j.kind, row_number() OVER (PARTITION BY j.kind = 'census' ORDER BY j.id DESC) AS nth
                 FROM workers me
-                JOIN workers w ON w.identity = me.identity
+                JOIN workers w ON w.identity = me.identity OR $3 AND w.credential = me.credential
                 JOIN job_attempts a ON a.worker_id = w.id AND a.outcome = 'done'
                 JOIN jobs j ON j.id = a.job_id AND j.token = a.token AND j.state = 'done' AND j.audit_of IS NULL
                 JOIN hunts h ON h.id = j.hunt_id AND h.state <> 'cancelled'
@@ -216,6 +244,7 @@ impl Tx {
             "#,
             worker_id,
             n_latest,
+            is_all_of_token,
         )
         .execute(&mut *self.tx)
         .await?;
@@ -277,7 +306,8 @@ impl Tx {
                 SELECT id FROM jobs WHERE id = $1
                 UNION SELECT job_id FROM census_ranges WHERE repeat_of = $1
             )
-            SELECT j.id AS "job!", w.id AS "worker_id!", w.name AS "worker!", w.identity AS "identity!", j.digest AS "digest!",
+            SELECT j.id AS "job!", w.id AS "worker_id!", w.identity AS "identity!",
+                coalesce(w.credential, '') AS "party!", j.digest AS "digest!",
                 j.audit_of IS NOT NULL AS "is_audit!", coalesce(v.verdict = 'differs', false) AS "is_wrong!"
             FROM jobs j
             JOIN job_attempts a ON a.job_id = j.id AND a.token = j.token AND a.outcome = 'done'
@@ -341,15 +371,17 @@ impl Tx {
         )
         .fetch_one(&mut *self.tx)
         .await?;
-        if coming.is_coming || runs.len() >= MAX_RUNS {
+        if coming.is_coming {
             return Ok(());
         }
-        self.insert_audit(root, "dispute").await?;
-        let who: Vec<&str> = runs.iter().map(|run| run.worker.as_str()).collect();
-        let detail = format!(
-            "the runs of {} differ; another worker is asked",
-            who.join(" and ")
-        );
+        let what_next = if runs.len() < MAX_RUNS {
+            self.insert_audit(root, "dispute").await?;
+            "another worker is asked"
+        } else {
+            "nobody else is asked: an operator has to look"
+        };
+        let who: Vec<&str> = runs.iter().map(|run| run.identity.as_str()).collect();
+        let detail = format!("the runs of {} differ; {what_next}", who.join(" and "));
         self.write_event(&EventToWrite {
             job: Some(super::leases::job_id(root)),
             ..EventToWrite::new("coordinator", EventKind::ClaimDisputed, &detail)
@@ -360,7 +392,7 @@ impl Tx {
     /// A run is wrong: its worker is struck, and what it claimed is void.
     async fn disprove(&mut self, wrong: &Run, max_strikes: u32) -> Result<(), StoreError> {
         let job = super::leases::job_id(wrong.job);
-        let detail = format!("two other workers agree on another result of job {job}");
+        let detail = format!("others agree on another result of job {job}");
         self.write_event(&EventToWrite {
             job: Some(job),
             worker_id: Some(wrong.worker_id),
@@ -404,6 +436,8 @@ impl Tx {
                 UPDATE job_attempts SET outcome = 'disproved'
                 FROM voided
                 WHERE job_attempts.job_id = voided.id AND job_attempts.token = voided.token
+            ), unpaced AS (
+                DELETE FROM job_paces USING voided WHERE job_paces.job_id = voided.id
             ), uncounted AS (
                 DELETE FROM census_counts USING voided WHERE census_counts.job_id = voided.id
             )
@@ -420,25 +454,24 @@ impl Tx {
     }
 }
 
-/// The result on which two workers or more agree, and more of them than on any other.
+/// The result on which two parties or more agree, and more of them than on any other. If all runs are one party's, its
+/// workers are counted instead: there is nobody else to ask. Two parties that contradict each other prove nothing, however
+/// many workers each of them has or says that it has.
 fn majority<'r>(runs: &[&'r Run]) -> Option<&'r [u8]> {
-    let mut counted: Vec<(&[u8], usize)> = Vec::new();
-    for run in runs {
-        if counted.iter().any(|(digest, _)| *digest == run.digest) {
-            continue;
-        }
-        let mut who: Vec<&str> = runs
-            .iter()
-            .filter(|other| other.digest == run.digest)
-            .map(|other| other.identity.as_str())
-            .collect();
-        who.sort_unstable();
-        who.dedup();
-        counted.push((&run.digest, who.len()));
+    let (first, others) = runs.split_first()?;
+    let is_one_party = others.iter().all(|run| run.party == first.party);
+    let voice = |run: &'r Run| if is_one_party { &run.identity } else { &run.party };
+    let mut voices: BTreeMap<&[u8], BTreeSet<&str>> = BTreeMap::new();
+    for &run in runs {
+        voices.entry(&run.digest).or_default().insert(voice(run));
     }
-    counted.sort_by_key(|&(_, n_workers)| std::cmp::Reverse(n_workers));
+    let mut counted: Vec<(&[u8], usize)> = voices
+        .into_iter()
+        .map(|(digest, who)| (digest, who.len()))
+        .collect();
+    counted.sort_by_key(|&(_, n_voices)| std::cmp::Reverse(n_voices));
     match counted.as_slice() {
-        [(digest, n_workers), (_, n_next), ..] if *n_workers >= 2 && n_workers > n_next => Some(digest),
+        [(digest, n_voices), (_, n_next), ..] if *n_voices >= 2 && n_voices > n_next => Some(digest),
         _ => None,
     }
 }
@@ -448,11 +481,12 @@ mod tests {
     use super::*;
 
     fn run(identity: &str, digest: u8) -> Run {
+        let party = identity.split_once('@').map_or("", |(_, token)| token);
         Run {
             job: 1,
             worker_id: 1,
-            worker: identity.to_owned(),
             identity: identity.to_owned(),
+            party: party.to_owned(),
             digest: vec![digest],
             is_audit: false,
             is_wrong: false,
@@ -473,5 +507,19 @@ mod tests {
             of(&[run("a", 1), run("b", 1), run("c", 1), run("d", 2), run("e", 2)]),
             Some(vec![1])
         );
+    }
+
+    #[test]
+    fn a_token_is_one_party_however_many_names_its_workers_have() {
+        let liars = [run("a@x", 1), run("b@x", 1), run("c@x", 1)];
+        let [one, two, three] = liars;
+        assert_eq!(of(&[one, two, three, run("d@y", 2)]), None);
+        assert_eq!(
+            of(&[run("a@x", 1), run("b@x", 1), run("d@y", 2), run("e@z", 2)]),
+            Some(vec![2])
+        );
+        // A bad machine of a party is told by the others of it.
+        assert_eq!(of(&[run("a@x", 1), run("b@x", 2), run("d@y", 2)]), Some(vec![2]));
+        assert_eq!(of(&[run("a@x", 1), run("b@x", 2), run("c@x", 2)]), Some(vec![2]));
     }
 }

@@ -7,7 +7,7 @@ use board::job::{Counters, JobDigest};
 use proto::convert::{Completion, LeaseOutcome, Release, ReleaseReason};
 
 use super::leases::outcome;
-use super::{EventKind, EventToWrite, Store, StoreError, to_sql};
+use super::{EventKind, EventToWrite, Sampling, Store, StoreError, to_sql};
 
 impl Store {
     /// Ends a job that was carried out. Said again after it was accepted, it is accepted again.
@@ -15,18 +15,19 @@ impl Store {
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn complete(&self, claim: &Completion) -> Result<LeaseOutcome, StoreError> {
-        self.complete_measured(claim, &[]).await
+        self.complete_sampled(claim, &[], None).await
     }
 
-    /// The same for a job that measured boards: stores its measures, which [`crate::measures`] let through, in the same
-    /// transaction.
+    /// The same with all that follows from it, in one transaction: whether the job is run again by another worker is drawn
+    /// (`sampling`), and of a job that measured boards the measures are stored, which [`crate::measures`] let through.
     ///
     /// # Errors
     /// [`StoreError::Database`].
-    pub async fn complete_measured(
+    pub async fn complete_sampled(
         &self,
         claim: &Completion,
         measured: &[(Canonical, Difficulty)],
+        sampling: Option<&Sampling<'_>>,
     ) -> Result<LeaseOutcome, StoreError> {
         let mut tx = self.begin().await?;
         let counters = SqlCounters::from(&claim.counters);
@@ -42,18 +43,33 @@ impl Store {
                 WHERE jobs.id = $2 AND jobs.token = $3 AND jobs.state = 'leased'
                     AND jobs.worker_id = workers.id AND workers.session = $1
                     AND (jobs.kind = 'census') = $14 AND (jobs.kind = 'difficulty') = $15
-                RETURNING jobs.id, jobs.token
+                RETURNING jobs.id, jobs.token, jobs.hunt_id, jobs.kind, jobs.number, jobs.audit_of, jobs.n_work, jobs.n_failures,
+                    jobs.ended_at, workers.id AS worker_id, workers.n_lone_failures, coalesce(workers.credential, '') AS party
             ), noted AS (
-                UPDATE job_attempts SET ended_at = clock_timestamp(), outcome = 'done'
+                UPDATE job_attempts SET ended_at = ended.ended_at, outcome = 'done'
                 FROM ended
                 WHERE job_attempts.job_id = ended.id AND job_attempts.token = ended.token
+                RETURNING job_attempts.started_at
+            ), measured AS (
+                INSERT INTO job_paces (hunt_id, kind, party, place, job_id, worker_id, n_work, seconds, ended_at)
+                SELECT hunt_id, kind, party, number % 8, id, worker_id, n_work,
+                    greatest(extract(epoch FROM ended_at - started_at), 0), ended_at
+                FROM ended, noted
+                WHERE audit_of IS NULL
+                ON CONFLICT (hunt_id, kind, party, place) DO UPDATE SET job_id = EXCLUDED.job_id,
+                    worker_id = EXCLUDED.worker_id, n_work = EXCLUDED.n_work, seconds = EXCLUDED.seconds,
+                    ended_at = EXCLUDED.ended_at
             )
-            SELECT EXISTS (SELECT FROM ended) OR EXISTS (
-                SELECT FROM jobs
-                JOIN job_attempts a ON a.job_id = jobs.id AND a.token = jobs.token
-                JOIN workers w ON w.id = a.worker_id
-                WHERE jobs.id = $2 AND jobs.token = $3 AND jobs.state = 'done' AND jobs.digest = $4 AND w.session = $1
-            ) AS "is_accepted!"
+            SELECT ended.id IS NOT NULL AS "is_new!", coalesce(ended.n_failures, 0) > 0 AS "failed_before!",
+                coalesce(ended.n_lone_failures, 0) > 0 AS "has_failed!", ended.worker_id AS "worker_id?",
+                ended.id IS NOT NULL OR EXISTS (
+                    SELECT FROM jobs
+                    JOIN job_attempts a ON a.job_id = jobs.id AND a.token = jobs.token
+                    JOIN workers w ON w.id = a.worker_id
+                    WHERE jobs.id = $2 AND jobs.token = $3 AND jobs.state = 'done' AND jobs.digest = $4 AND w.session = $1
+                ) AS "is_accepted!"
+            FROM (VALUES (true)) AS told
+            LEFT JOIN ended ON true
             "#,
             claim.session.get(),
             claim.job.get(),
@@ -90,6 +106,18 @@ impl Store {
         }
         if row.is_accepted {
             tx.store_difficulty(measured).await?;
+        }
+        // Said again, all of this was done the first time.
+        if let (true, Some(worker_id)) = (row.is_new, row.worker_id) {
+            if row.has_failed {
+                tx.forget_lone_failures(worker_id).await?;
+            }
+            if row.failed_before {
+                tx.note_lone_failures(claim.job, worker_id).await?;
+            }
+            if let Some(sampling) = sampling {
+                tx.sample_audit(claim.job, sampling).await?;
+            }
         }
         tx.commit().await?;
         Ok(outcome(row.is_accepted))

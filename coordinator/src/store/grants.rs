@@ -1,4 +1,7 @@
 //! Grants: who gets which of the waiting jobs.
+//!
+//! Two rules, about jobs that are rare among those that wait, are functions of the database (`may_compare`,
+//! `may_try_again`, migration 0210): planned once a session, they cost a grant nothing that meets no such job.
 
 use std::time::Duration;
 
@@ -6,6 +9,13 @@ use proto::convert::{Acquire, Lease};
 
 use super::leases::{decode_spec, job_id, token};
 use super::{HuntOrder, Store, StoreError, Tx, narrow};
+
+/// Who was not heard of for so many lease times is not waited for.
+const SILENT_LEASES: u32 = 2;
+
+/// A job that is to be run by others than before waits for them no longer than so: they may have no slot free, or may not
+/// be able to do it, which nobody here knows.
+const PATIENCE: Duration = Duration::from_mins(20);
 
 impl Store {
     /// Grants waiting jobs to a worker; again with the same request, the leases of it that are still held.
@@ -99,23 +109,17 @@ impl Tx {
                     AND (h.state = 'running' AND (h.ends_at IS NULL OR h.ends_at > clock_timestamp())
                         -- What a hunt that is done has claimed is checked all the same.
                         OR j.audit_of IS NOT NULL AND h.state IN ('running', 'done'))
-                    -- An audit goes to the engine that it checks, and never to who made one of the runs.
-                    AND (j.audit_of IS NULL OR (audited.state = 'done' AND audited.engine = me.engine AND NOT EXISTS (
-                        SELECT FROM jobs run
-                        JOIN job_attempts a ON a.job_id = run.id AND a.token = run.token AND a.outcome = 'done'
-                        JOIN workers who ON who.id = a.worker_id
-                        WHERE who.identity = me.identity AND (run.id IN (j.audit_of, r.repeat_of) OR run.audit_of = j.audit_of
-                            OR run.id IN (SELECT twin.job_id FROM census_ranges twin WHERE twin.repeat_of = j.audit_of)))))
+                    -- An audit goes to the engine that it checks.
+                    AND (j.audit_of IS NULL OR (audited.state = 'done' AND audited.engine = me.engine))
                     -- A census goes on with the engine that numbered it.
                     AND (r.job_id IS NULL OR (SELECT c.engine FROM censuses c WHERE c.hunt_id = r.hunt_id) = me.engine)
-                    -- A second count goes to another worker, if there is one.
-                    AND (r.repeat_of IS NULL OR j.audit_of IS NOT NULL OR NOT EXISTS (
-                        SELECT FROM job_attempts a
-                        JOIN workers who ON who.id = a.worker_id
-                        WHERE a.job_id = r.repeat_of AND a.outcome IN ('running', 'done') AND who.identity = me.identity AND EXISTS (
-                            SELECT FROM workers other
-                            WHERE other.identity <> me.identity AND other.gone_at IS NULL AND other.quarantined_at IS NULL
-                                AND other.directive = 'run')))
+                    -- What is run to be compared goes to another party than ran it, if there is one.
+                    AND CASE WHEN j.audit_of IS NOT NULL OR r.repeat_of IS NOT NULL
+                            OR r.job_id IS NOT NULL AND EXISTS (SELECT FROM census_ranges twin WHERE twin.repeat_of = j.id)
+                        THEN may_compare(j.id, me.id, make_interval(secs => $8), make_interval(secs => $9)) ELSE true END
+                    -- What failed is tried by others first.
+                    AND CASE WHEN j.n_failures > 0
+                        THEN may_try_again(j.id, me.id, make_interval(secs => $8), make_interval(secs => $9)) ELSE true END
                 -- A hunt that has just begun comes first, one that is over last.
                 ORDER BY coalesce(s.place, CASE WHEN h.state = 'running' THEN -1 ELSE 2000000000 END), h.priority DESC,
                     -- What failed here is better tried elsewhere.
@@ -153,6 +157,8 @@ impl Tx {
             wish.request.get(),
             &order.hunts,
             &order.places,
+            (lease_ttl * SILENT_LEASES).as_secs_f64(),
+            PATIENCE.as_secs_f64(),
         )
         .fetch_all(&mut *self.tx)
         .await?;

@@ -52,7 +52,7 @@ use known::StoredBoards;
 use shares::Shares;
 
 pub use actions::WorkerAction;
-pub use audits::Settled;
+pub use audits::{Sampling, Settled};
 pub use batches::{BatchOrigin, BatchToStore, RejectionToStore, Stored};
 pub use boards::{BoardFilter, BoardRow, ExportError, ParCount};
 pub use campaigns::{CampaignProgress, CampaignRecord, JamFind, LevelToInsert};
@@ -76,7 +76,7 @@ pub use pages::{
     JobQuery, JobSort, LotBest, ParkedGroup, Provenance, RejectedGroup, RejectedLine, WORKERS_A_PAGE,
     WorkerLine, WorkerQuery, WorkerSort, YieldPoint,
 };
-pub use planning::{HuntToPlan, JobToInsert, Measured, StartsQuery};
+pub use planning::{HuntToPlan, JobToInsert, StartsQuery};
 pub use records::RecordRow;
 pub use retract::{BelievedBoard, WrongBoard};
 pub use series::{FarmPoint, HuntPoint, SAMPLE_EVERY, Window, WorkerPoint};

@@ -7,6 +7,7 @@ use proto::convert::{HuntPlan, JobKind, Strategy, Work};
 use proto::ids::HuntId;
 
 use super::{HuntOrder, StoreError, Tx, from_sql, hunt_record::HuntRow, to_sql};
+use crate::jobs::size::{Measured, Pace, measured};
 use crate::store::HuntRecord;
 
 /// A board that a job starts from.
@@ -39,17 +40,6 @@ pub struct HuntToPlan {
     pub plan: HuntPlan,
 }
 
-/// How long jobs took.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Measured {
-    /// Jobs looked at.
-    pub n_jobs: u64,
-    /// Iterations they did.
-    pub n_iterations: u64,
-    /// Time from their grants to their ends, in seconds, added up.
-    pub seconds: f64,
-}
-
 /// A job to be put on the queue.
 #[derive(Clone, Debug)]
 pub struct JobToInsert {
@@ -75,34 +65,33 @@ pub struct StartsQuery<'a> {
 }
 
 impl Tx {
-    /// How long the last 8 finished jobs of a hunt and kind took.
+    /// How long the latest jobs of a hunt and kind took: the middle of what its parties measured, eight jobs of each at most.
+    /// What they did is read from their specifications; who is in quarantine is not asked.
     ///
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn measured(&mut self, hunt: HuntId, kind: JobKind) -> Result<Measured, StoreError> {
-        let row = sqlx::query!(
+        let rows = sqlx::query!(
             r#"
-            SELECT count(*) AS "n_jobs!", coalesce(sum(n_iterations), 0)::bigint AS "n_iterations!",
-                coalesce(sum(seconds), 0)::double precision AS "seconds!"
-            FROM (
-                SELECT j.n_iterations, extract(epoch FROM a.ended_at - a.started_at) AS seconds
-                FROM jobs j
-                JOIN job_attempts a ON a.job_id = j.id AND a.token = j.token
-                WHERE j.hunt_id = $1 AND j.state = 'done' AND j.kind = $2
-                ORDER BY j.id DESC
-                LIMIT 8
-            ) latest
+            SELECT p.party, p.n_work, p.seconds
+            FROM job_paces p
+            JOIN workers w ON w.id = p.worker_id
+            WHERE p.hunt_id = $1 AND p.kind = $2 AND NOT EXISTS (
+                SELECT FROM workers who WHERE who.identity = w.identity AND who.quarantined_at IS NOT NULL)
+            ORDER BY p.ended_at DESC
+            LIMIT 64
             "#,
             hunt.get(),
             kind.as_str(),
         )
-        .fetch_one(&mut *self.tx)
+        .fetch_all(&mut *self.tx)
         .await?;
-        Ok(Measured {
-            n_jobs: from_sql(row.n_jobs),
-            n_iterations: from_sql(row.n_iterations),
+        let paces = rows.into_iter().map(|row| Pace {
+            party: row.party,
+            n_iterations: from_sql(row.n_work),
             seconds: row.seconds,
-        })
+        });
+        Ok(measured(&paces.collect::<Vec<_>>()))
     }
 
     /// Hard boards to start from, a sample of the hardest, always the same for the same database and seed.
@@ -237,8 +226,8 @@ impl Tx {
             r#"
             SELECT count(*) AS "n_queued!"
             FROM jobs
-            WHERE hunt_id = $1 AND state = 'queued' AND audit_of IS NULL AND NOT EXISTS (
-                -- A second count may wait for another worker; whoever made the first must not wait for it.
+            WHERE hunt_id = $1 AND state = 'queued' AND audit_of IS NULL AND n_failures = 0 AND NOT EXISTS (
+                -- A second count may wait for another worker, and so may what failed; others must not wait for it.
                 SELECT FROM census_ranges r WHERE r.job_id = jobs.id AND r.repeat_of IS NOT NULL)
             "#,
             hunt.id.get(),

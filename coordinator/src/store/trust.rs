@@ -1,6 +1,6 @@
 //! What is held against workers: strikes, quarantine, and what follows from it.
 //!
-//! All of it follows the worker (its label and token), not the start of its process.
+//! All of it follows the worker (its label and token), not the start of its process; and the token, when it is too much.
 
 use proto::ids::{FencingToken, JobId, Session};
 
@@ -9,6 +9,12 @@ use super::{EventKind, EventToWrite, Store, StoreError, Tx, text, to_sql};
 /// Of the claims of a worker that is put into quarantine, so many of the latest are run again; ranges of a census all
 /// are, since others rely on them.
 const CLAIMS_LOOKED_AT: i64 = 50;
+
+/// With so many of its workers in quarantine at one time, a token is: one bad machine of many does not stop the others.
+const MAX_QUARANTINED: i64 = 3;
+
+/// With so many jobs failed in a row that others then carried out, a worker is quarantined.
+const MAX_LONE_FAILURES: i32 = 5;
 
 impl Store {
     /// Holds something against the worker that shows this session; false: nobody does, or it is in quarantine already.
@@ -131,11 +137,22 @@ impl Tx {
         Ok(row.is_one_too_many)
     }
 
-    /// Gives a worker nothing more, for this reason, and has its claims run again by others.
+    /// Gives a worker nothing more, for this reason, and has its claims run again by others. When it is one of too many of
+    /// its token, all of them are treated so.
     ///
     /// # Errors
     /// [`StoreError::Database`].
     pub(super) async fn quarantine(&mut self, worker_id: i64, reason: &str) -> Result<(), StoreError> {
+        // Two workers of one token at once must not both count the other as trusted.
+        sqlx::query!(
+            r#"
+            SELECT pg_advisory_xact_lock(hashtextextended('token ' || credential, 0)) AS "locked!: ()"
+            FROM workers WHERE id = $1 AND credential IS NOT NULL
+            "#,
+            worker_id,
+        )
+        .fetch_optional(&mut *self.tx)
+        .await?;
         sqlx::query!(
             r#"
             UPDATE workers SET quarantined_at = coalesce(workers.quarantined_at, now()),
@@ -148,24 +165,145 @@ impl Tx {
         )
         .execute(&mut *self.tx)
         .await?;
-        self.audit_worker(worker_id, CLAIMS_LOOKED_AT).await
+        self.audit_worker(worker_id, false, CLAIMS_LOOKED_AT).await?;
+        self.quarantine_token(worker_id).await
     }
 
-    /// Trusts a worker again: this start of its process and every other, its strikes forgotten.
+    /// Quarantines the token of a worker with all who show it, if enough of its workers are in quarantine: whoever holds it
+    /// may come back under another name as often as it likes. Without tokens there is nobody to name.
+    async fn quarantine_token(&mut self, worker_id: i64) -> Result<(), StoreError> {
+        let row = sqlx::query!(
+            r#"
+            WITH caught AS (
+                SELECT w.credential, w.name
+                FROM workers me
+                JOIN workers w ON w.credential = me.credential AND w.quarantined_at IS NOT NULL
+                WHERE me.id = $1 AND NOT EXISTS (SELECT FROM token_quarantines t WHERE t.credential = me.credential)
+                GROUP BY w.credential, w.name
+            ), token AS (
+                INSERT INTO token_quarantines (credential, reason)
+                SELECT credential, left('token ' || credential || ': ' || count(*) || ' of its workers are in quarantine ('
+                    || string_agg(name, ', ' ORDER BY name) || ')', 1000)
+                FROM caught
+                GROUP BY credential
+                HAVING count(*) >= $2
+                ON CONFLICT DO NOTHING
+                RETURNING credential, reason
+            ), others AS (
+                UPDATE workers SET quarantined_at = now(), quarantine_reason = token.reason
+                FROM token
+                WHERE workers.credential = token.credential AND workers.quarantined_at IS NULL
+            )
+            SELECT reason FROM token
+            "#,
+            worker_id,
+            MAX_QUARANTINED,
+        )
+        .fetch_optional(&mut *self.tx)
+        .await?;
+        let Some(row) = row else { return Ok(()) };
+        self.audit_worker(worker_id, true, CLAIMS_LOOKED_AT).await?;
+        self.write_event(&EventToWrite {
+            worker_id: Some(worker_id),
+            ..EventToWrite::new("coordinator", EventKind::WorkerQuarantined, &row.reason)
+        })
+        .await
+    }
+
+    /// Trusts a worker again: this start of its process and every other, its strikes forgotten; and its token, with all who
+    /// were in quarantine for nothing else.
     ///
     /// # Errors
     /// [`StoreError::Database`].
     pub(super) async fn trust(&mut self, worker_id: i64) -> Result<(), StoreError> {
         sqlx::query!(
             r#"
-            UPDATE workers SET quarantined_at = NULL, quarantine_reason = NULL, strikes = 0, n_stalls = 0
-            FROM workers me
-            WHERE me.id = $1 AND workers.identity = me.identity
+            WITH token AS (
+                DELETE FROM token_quarantines USING workers me
+                WHERE me.id = $1 AND token_quarantines.credential = me.credential
+                RETURNING token_quarantines.credential, token_quarantines.reason
+            )
+            UPDATE workers SET quarantined_at = NULL, quarantine_reason = NULL, n_lone_failures = 0,
+                strikes = CASE WHEN workers.identity = me.identity THEN 0 ELSE workers.strikes END,
+                n_stalls = CASE WHEN workers.identity = me.identity THEN 0 ELSE workers.n_stalls END
+            FROM workers me LEFT JOIN token ON true
+            WHERE me.id = $1 AND (workers.identity = me.identity
+                OR workers.credential = token.credential AND workers.quarantine_reason = token.reason)
             "#,
             worker_id,
         )
         .execute(&mut *self.tx)
         .await?;
+        Ok(())
+    }
+
+    /// A worker carried out a job: what it failed before is forgotten.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub(super) async fn forget_lone_failures(&mut self, worker_id: i64) -> Result<(), StoreError> {
+        sqlx::query!(
+            r#"
+            UPDATE workers SET n_lone_failures = 0
+            FROM workers me
+            WHERE me.id = $1 AND workers.identity = me.identity AND workers.n_lone_failures > 0
+            "#,
+            worker_id,
+        )
+        .execute(&mut *self.tx)
+        .await?;
+        Ok(())
+    }
+
+    /// A job that others had failed was carried out: it was not the job's fault. Who does so again and again, and carries out
+    /// nothing, is quarantined.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`].
+    pub(super) async fn note_lone_failures(
+        &mut self,
+        job: JobId,
+        carried_out_by: i64,
+    ) -> Result<(), StoreError> {
+        let rows = sqlx::query!(
+            r#"
+            WITH failed AS (
+                SELECT DISTINCT ON (w.identity) w.identity, a.started_at, a.ended_at, a.outcome, a.detail
+                FROM job_attempts a
+                JOIN workers w ON w.id = a.worker_id
+                JOIN workers me ON me.id = $2
+                WHERE a.job_id = $1 AND a.outcome IN ('failed', 'unsupported', 'expired', 'stalled') AND w.identity <> me.identity
+                ORDER BY w.identity, a.token DESC
+            )
+            UPDATE workers SET n_lone_failures = workers.n_lone_failures + 1, lone_failure_at = failed.ended_at
+            FROM failed
+            -- The newest start of it: the next one begins with what is held against this one.
+            WHERE workers.id = (SELECT max(id) FROM workers w WHERE w.identity = failed.identity)
+                AND workers.quarantined_at IS NULL
+                -- What it held all at once and lost all at once is one failure.
+                AND (workers.lone_failure_at IS NULL OR failed.started_at >= workers.lone_failure_at)
+            RETURNING workers.id, workers.n_lone_failures >= $3 AS "is_one_too_many!", failed.outcome AS "outcome!", failed.detail
+            "#,
+            job.get(),
+            carried_out_by,
+            MAX_LONE_FAILURES,
+        )
+        .fetch_all(&mut *self.tx)
+        .await?;
+        for row in rows.into_iter().filter(|row| row.is_one_too_many) {
+            let reason = format!(
+                "it failed {MAX_LONE_FAILURES} jobs in a row that others carried out; the last: {} {}",
+                row.outcome,
+                row.detail.unwrap_or_default()
+            );
+            self.quarantine(row.id, &reason).await?;
+            self.write_event(&EventToWrite {
+                job: Some(job),
+                worker_id: Some(row.id),
+                ..EventToWrite::new("coordinator", EventKind::WorkerQuarantined, &reason)
+            })
+            .await?;
+        }
         Ok(())
     }
 }

@@ -116,14 +116,17 @@ impl Store {
         let row = sqlx::query!(
             r#"
             INSERT INTO workers (name, incarnation, session, engine, program_version, protocol, n_slots, n_threads, cpu,
-                credential, self_test, strikes, quarantined_at, quarantine_reason)
-            SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce(former.strikes, 0), former.quarantined_at,
-                former.quarantine_reason
+                credential, self_test, strikes, quarantined_at, quarantine_reason, n_lone_failures, lone_failure_at)
+            SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, coalesce(former.strikes, 0),
+                coalesce(former.quarantined_at, token.since), coalesce(former.quarantine_reason, token.reason),
+                coalesce(former.n_lone_failures, 0), former.lone_failure_at
             FROM (VALUES ($1::text || coalesce('@' || $10::text, ''))) AS me (identity)
             LEFT JOIN LATERAL (
-                SELECT strikes, quarantined_at, quarantine_reason FROM workers w WHERE w.identity = me.identity
+                SELECT strikes, quarantined_at, quarantine_reason, n_lone_failures, lone_failure_at FROM workers w
+                WHERE w.identity = me.identity
                 ORDER BY w.id DESC LIMIT 1
             ) former ON true
+            LEFT JOIN token_quarantines token ON token.credential = $10
             ON CONFLICT (incarnation) DO UPDATE SET last_seen = now(), gone_at = NULL
                 WHERE workers.identity = EXCLUDED.name || coalesce('@' || EXCLUDED.credential, '')
             RETURNING id, name, session, engine, program_version, self_test, directive, quarantined_at,

@@ -93,7 +93,7 @@ async fn claim(farm: &Farm, session: Session, lease: &Lease, tally: &JamTally) -
         measures: None,
         cpu: std::time::Duration::ZERO,
     };
-    jams::complete(&farm.store, &farm.prover, (5, 3), &claim)
+    jams::complete(&farm.store, &farm.prover, (5, 3), &claim, None)
         .await
         .unwrap()
         .unwrap()

@@ -66,7 +66,7 @@ fn claim(session: Session, lease: &Lease) -> Completion {
 }
 
 async fn complete(farm: &Farm, claim: &Completion) -> LeaseOutcome {
-    measures::complete(&farm.store, &farm.prover, &farm.config, claim)
+    measures::complete(&farm.store, &farm.prover, &farm.config, claim, None)
         .await
         .unwrap()
 }

@@ -89,6 +89,17 @@ impl Farm {
         standing.session
     }
 
+    /// The same with a token.
+    pub(crate) async fn join_with(&self, name: &str, token: &str) -> Session {
+        let session = Session::new(Uuid::new_v4());
+        let joined = self
+            .store
+            .join_as(&hello(name), Some(token), 1, session)
+            .await
+            .unwrap();
+        joined.expect("the incarnation is new").0.session
+    }
+
     pub(crate) async fn acquire(&self, session: Session, n_jobs: u32) -> Vec<Lease> {
         self.store
             .grant(&acquire(session, n_jobs), TTL)

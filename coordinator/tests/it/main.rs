@@ -15,6 +15,7 @@ mod fixture;
 mod hunts;
 mod leases;
 mod outages;
+mod parties;
 mod reference;
 mod schema;
 mod shut;

@@ -7,7 +7,7 @@ use board::cluster::Explorer;
 use board::job::JobDigest;
 use board::tally::hash_board;
 use coordinator::config::Auditing;
-use coordinator::store::{Settled, WorkerAction};
+use coordinator::store::{Sampling, Settled, WorkerAction};
 use coordinator::suspects::prove_suspects;
 use proto::convert::{CensusTerms, Completion, JobKind, Lease, LeaseAction, LeaseOutcome, NewHunt, Strategy};
 use proto::ids::{JobId, Session};
@@ -21,6 +21,11 @@ const ALWAYS: Auditing = Auditing {
     new_share: 1.0,
     n_new: 3,
     suspect_share: 1.0,
+};
+
+const SAMPLED: Sampling<'static> = Sampling {
+    auditing: &ALWAYS,
+    lot: 0.0,
 };
 
 /// What an honest worker does with a lease.
@@ -84,7 +89,7 @@ async fn strikes(farm: &Farm, name: &str) -> i64 {
 }
 
 async fn audit(farm: &Farm, job: JobId) -> Option<JobId> {
-    farm.store.sample_audit(job, &ALWAYS, 0.0).await.unwrap()
+    farm.store.sample_audit(job, &SAMPLED).await.unwrap()
 }
 
 #[sqlx::test(migrator = "coordinator::store::MIGRATOR")]

@@ -3,7 +3,7 @@
 use sqlx::PgPool;
 
 /// What a farm remembers, in the order in which rows may refer to each other; triggers are left out on the way back.
-const TABLES: [&str; 17] = [
+const TABLES: [&str; 19] = [
     "hunts",
     "workers",
     "jobs",
@@ -20,6 +20,8 @@ const TABLES: [&str; 17] = [
     "census_counts",
     "audits",
     "job_yields",
+    "job_paces",
+    "token_quarantines",
     "hunt_sweeps",
 ];
 

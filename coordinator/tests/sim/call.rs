@@ -1,5 +1,6 @@
 //! Calls as they go over the wire, without the wire.
 
+use coordinator::doors::{Caller, Role};
 use coordinator::grpc::farm::FarmService;
 use proto::v1::farm_server::Farm;
 use proto::v1::{
@@ -70,17 +71,29 @@ impl Call {
         }
     }
 
-    pub(crate) async fn carry_out(self, farm: &FarmService) -> Answer {
+    /// Carries the call out at a coordinator, by whom this token says, if one is shown.
+    pub(crate) async fn carry_out(self, farm: &FarmService, token: Option<&str>) -> Answer {
         match self {
-            Call::Hello(wire) => answer(farm.hello(Request::new(wire)).await, Answer::Hello),
-            Call::Acquire(wire) => answer(farm.acquire(Request::new(wire)).await, Answer::Acquire),
-            Call::Beat(wire) => answer(farm.heartbeat(Request::new(wire)).await, Answer::Beat),
-            Call::Submit(wire) => answer(farm.submit_boards(Request::new(wire)).await, Answer::Submit),
-            Call::Complete(wire) => answer(farm.complete_job(Request::new(wire)).await, Answer::Complete),
-            Call::Release(wire) => answer(farm.release_job(Request::new(wire)).await, Answer::Release),
-            Call::Goodbye(wire) => answer(farm.goodbye(Request::new(wire)).await, |_| Answer::Goodbye),
+            Call::Hello(wire) => answer(farm.hello(signed(wire, token)).await, Answer::Hello),
+            Call::Acquire(wire) => answer(farm.acquire(signed(wire, token)).await, Answer::Acquire),
+            Call::Beat(wire) => answer(farm.heartbeat(signed(wire, token)).await, Answer::Beat),
+            Call::Submit(wire) => answer(farm.submit_boards(signed(wire, token)).await, Answer::Submit),
+            Call::Complete(wire) => answer(farm.complete_job(signed(wire, token)).await, Answer::Complete),
+            Call::Release(wire) => answer(farm.release_job(signed(wire, token)).await, Answer::Release),
+            Call::Goodbye(wire) => answer(farm.goodbye(signed(wire, token)).await, |_| Answer::Goodbye),
         }
     }
+}
+
+fn signed<T>(wire: T, token: Option<&str>) -> Request<T> {
+    let mut request = Request::new(wire);
+    if let Some(token) = token {
+        request.extensions_mut().insert(Caller {
+            name: token.to_owned(),
+            role: Role::Worker,
+        });
+    }
+    request
 }
 
 fn answer<T>(outcome: Result<Response<T>, Status>, make: impl FnOnce(T) -> Answer) -> Answer {

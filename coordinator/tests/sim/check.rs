@@ -241,25 +241,38 @@ impl Book {
         )
     }
 
-    /// Whether this worker could have been given something.
-    pub(crate) async fn is_work_left(&self, pool: &PgPool, worker: usize, kinds: &[&str]) -> bool {
+    /// Whether this worker could have been given something. What it or its token did before may be kept for others, so that
+    /// it must not be.
+    pub(crate) async fn is_work_left(
+        &self,
+        pool: &PgPool,
+        worker: usize,
+        token: Option<&str>,
+        kinds: &[&str],
+    ) -> bool {
         assert!(worker < N_HONEST, "liars may be quarantined");
         sqlx::query_scalar(
-            "SELECT EXISTS (
+            "WITH mine AS (
+                SELECT a.* FROM job_attempts a JOIN workers w ON w.id = a.worker_id WHERE w.name = $2 OR w.credential = $3
+            )
+            SELECT EXISTS (
                 SELECT FROM jobs j JOIN hunts h ON h.id = j.hunt_id
                 WHERE j.state = 'queued' AND j.kind = ANY ($1) AND h.state = 'running'
                     AND (h.ends_at IS NULL OR h.ends_at > clock_timestamp())
+                    AND NOT (j.n_failures > 0 AND EXISTS (SELECT FROM mine WHERE mine.job_id = j.id
+                        AND mine.outcome IN ('failed', 'unsupported', 'expired', 'stalled')))
+                    -- A range that is counted twice is for who has not counted it, the first time first.
                     AND NOT EXISTS (
                         SELECT FROM census_ranges r
-                        JOIN job_attempts a ON a.job_id = r.repeat_of
-                        JOIN workers w ON w.id = a.worker_id AND w.name = $2
-                        WHERE r.job_id = j.id)
+                        WHERE r.repeat_of IS NOT NULL AND (r.job_id = j.id
+                                AND (EXISTS (SELECT FROM mine WHERE mine.job_id = r.repeat_of)
+                                    OR EXISTS (SELECT FROM jobs f WHERE f.id = r.repeat_of AND f.state = 'queued'))
+                            OR r.repeat_of = j.id AND EXISTS (SELECT FROM mine WHERE mine.job_id = r.job_id)))
                     -- An audit is for who made none of the runs that it compares, and only while its claim stands.
                     AND (j.audit_of IS NULL OR EXISTS (SELECT FROM jobs claim WHERE claim.id = j.audit_of AND claim.state = 'done')
                         AND NOT EXISTS (
                             SELECT FROM jobs run
-                            JOIN job_attempts a ON a.job_id = run.id AND a.outcome = 'done'
-                            JOIN workers w ON w.id = a.worker_id AND w.name = $2
+                            JOIN mine a ON a.job_id = run.id AND a.outcome = 'done'
                             WHERE j.audit_of IN (run.id, run.audit_of)
                                 OR EXISTS (SELECT FROM census_ranges r WHERE (r.job_id, r.repeat_of) IN ((j.audit_of, run.id), (run.id, j.audit_of)))))
             ) OR EXISTS (
@@ -271,6 +284,7 @@ impl Book {
         )
         .bind(kinds)
         .bind(name(worker))
+        .bind(token)
         .fetch_one(pool)
         .await
         .expect("a look")

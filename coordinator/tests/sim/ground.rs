@@ -82,7 +82,7 @@ impl Ground {
     }
 }
 
-const CLEAR: [&str; 16] = [
+const CLEAR: [&str; 18] = [
     "DELETE FROM events",
     "DELETE FROM rejections",
     "DELETE FROM batches",
@@ -91,8 +91,10 @@ const CLEAR: [&str; 16] = [
     "DELETE FROM censuses",
     "DELETE FROM job_attempts",
     "DELETE FROM audits",
+    "DELETE FROM job_paces",
     "DELETE FROM jobs",
     "DELETE FROM workers",
+    "DELETE FROM token_quarantines",
     "DELETE FROM hunts",
     "UPDATE farm_watch SET since = now() - interval '1 day', last_round = now()",
     "DELETE FROM board_counts",

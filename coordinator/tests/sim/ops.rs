@@ -10,9 +10,14 @@ pub(crate) const N_HONEST: usize = 3;
 pub(crate) const N_WORKERS: usize = 4;
 pub(crate) const N_COORDINATORS: usize = 2;
 
+/// Whose token each worker shows, where tokens are asked for.
+pub(crate) const TOKENS: [&str; N_WORKERS] = ["one", "two", "one", "three"];
+
 /// Something that happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
+    /// From now on (the beginning) the doors ask for tokens, and each is one party.
+    Tokens,
     /// An operator asks for a hunt, or for one of the same name again.
     Hunt(Wish),
     Extend(u8),
@@ -159,11 +164,14 @@ const LIES: [Lie; 18] = [
 ];
 
 /// The operations of a seed. A seed divisible by 5 has storms, whose outcome the database's locks decide: the same seed
-/// may then take another way. In one divisible by 7 a backup is made and put back.
+/// may then take another way. In one divisible by 7 a backup is made and put back. In odd ones the doors ask for tokens.
 pub(crate) fn drawn(seed: u64) -> Vec<Op> {
     let mut draws = Stream::new("simulation", seed, 0);
     let n_ops = 20 + draws.index(35);
     let mut ops = vec![Op::Hunt(wish(&mut draws))];
+    if seed % 2 == 1 {
+        ops.insert(0, Op::Tokens);
+    }
     if draws.chance(1, 2) {
         ops.push(Op::Hunt(wish(&mut draws)));
     }

@@ -24,7 +24,7 @@ use crate::book::{Book, Broken, ensure};
 use crate::call::{Answer, Call, Letter, Reply};
 use crate::ground::{Ground, LEASE, config};
 use crate::lies::{self, Overheard};
-use crate::ops::{Act, Fate, N_COORDINATORS, N_HONEST, N_WORKERS, Op};
+use crate::ops::{Act, Fate, N_COORDINATORS, N_HONEST, N_WORKERS, Op, TOKENS};
 use crate::torn::torn;
 use crate::wishes::wanted;
 use crate::worker::{Worker, name};
@@ -46,12 +46,15 @@ pub(crate) struct World<'a> {
     requests: Vec<Letter>,
     answers: Vec<Reply>,
     wishes: Vec<(HuntId, NewHunt)>,
+    has_tokens: bool,
     pub(crate) book: Book,
     /// What was promised when the backup was made, how many hunts were asked for by then, and where numbers were.
     backup: Option<(Book, usize, Numbers)>,
     n_calls: usize,
     /// The present operation reached the database.
     is_touched: bool,
+    /// Time passed while no coordinator was up, and none has looked for lost leases since.
+    is_unwatched: bool,
 }
 
 impl<'a> World<'a> {
@@ -77,10 +80,12 @@ impl<'a> World<'a> {
             requests: Vec::new(),
             answers: Vec::new(),
             wishes: Vec::new(),
+            has_tokens: false,
             book: Book::default(),
             backup: None,
             n_calls: 0,
             is_touched: false,
+            is_unwatched: false,
             ground,
         }
     }
@@ -138,6 +143,7 @@ impl<'a> World<'a> {
                     self.hear(reply);
                 }
             }
+            Op::Tokens => self.has_tokens = true,
             Op::Kill(who) => self.workers[usize::from(who) % N_WORKERS].kill(),
             Op::Cut(who) => self.workers[usize::from(who) % N_WORKERS].is_cut = true,
             Op::Mend(who) => self.workers[usize::from(who) % N_WORKERS].is_cut = false,
@@ -151,7 +157,9 @@ impl<'a> World<'a> {
                 let which = usize::from(which) % N_COORDINATORS;
                 if self.sites[which].is_up {
                     self.is_touched = true;
-                    return self.reap(which).await;
+                    let reaped = self.reap(which).await;
+                    self.is_unwatched = false;
+                    return reaped;
                 }
             }
             Op::Backup => {
@@ -250,10 +258,16 @@ impl<'a> World<'a> {
     }
 
     /// Time passes: everything that is measured against the database's clock is that much older.
-    async fn jump(&self, seconds: f64) {
+    async fn jump(&mut self, seconds: f64) {
+        self.is_unwatched |= self.sites.iter().all(|site| !site.is_up);
         for statement in [
             "UPDATE jobs SET expires_at = expires_at - make_interval(secs => $1) WHERE state = 'leased'",
-            "UPDATE workers SET last_seen = last_seen - make_interval(secs => $1)",
+            "UPDATE jobs SET created_at = created_at - make_interval(secs => $1)",
+            "UPDATE job_attempts SET started_at = started_at - make_interval(secs => $1),
+                ended_at = ended_at - make_interval(secs => $1)",
+            "UPDATE workers SET last_seen = last_seen - make_interval(secs => $1),
+                lone_failure_at = lone_failure_at - make_interval(secs => $1)",
+            "UPDATE farm_watch SET since = since - make_interval(secs => $1)",
             "UPDATE hunts SET ends_at = ends_at - make_interval(secs => $1) WHERE ends_at IS NOT NULL",
         ] {
             sqlx::query(statement)
@@ -306,6 +320,13 @@ impl<'a> World<'a> {
     }
 
     async fn reap(&self, which: usize) -> Result<(), Broken> {
+        // Looks go on all the time, in between the operations too, while a coordinator is up.
+        let last_round = if self.is_unwatched {
+            "UPDATE farm_watch SET last_round = clock_timestamp() - interval '1 hour'"
+        } else {
+            "UPDATE farm_watch SET last_round = clock_timestamp()"
+        };
+        sqlx::query(last_round).execute(&self.ground.pool).await.unwrap();
         reap(&self.ground.store, &self.sites[which].config, &Waiting::default())
             .await
             .map_err(|error| format!("reaping failed: {error}"))
@@ -340,7 +361,11 @@ impl<'a> World<'a> {
         else {
             return Ok(());
         };
-        let answer = letter.call.clone().carry_out(&self.sites[which].service).await;
+        let answer = letter
+            .call
+            .clone()
+            .carry_out(&self.sites[which].service, self.token(letter.worker))
+            .await;
         self.book.note(&letter, &answer, &mut self.ground.truth)?;
         self.check_idle(&letter, &answer).await?;
         let reply = Reply {
@@ -354,6 +379,10 @@ impl<'a> World<'a> {
             _ => self.hear(reply),
         }
         Ok(())
+    }
+
+    fn token(&self, worker: usize) -> Option<&'static str> {
+        self.has_tokens.then_some(TOKENS[worker])
     }
 
     fn hear(&mut self, reply: Reply) {
@@ -383,7 +412,12 @@ impl<'a> World<'a> {
         let is_left = !gone
             && self
                 .book
-                .is_work_left(&self.ground.pool, letter.worker, &kinds)
+                .is_work_left(
+                    &self.ground.pool,
+                    letter.worker,
+                    self.token(letter.worker),
+                    &kinds,
+                )
                 .await;
         ensure(!is_left, "a worker that asked got nothing, and there was work")
     }
@@ -392,10 +426,13 @@ impl<'a> World<'a> {
     async fn storm(&mut self, n_waits: usize) -> Result<(), Broken> {
         let workers = self.workers.iter_mut().filter(|worker| !worker.is_cut);
         let letters: Vec<Letter> = workers.filter_map(|worker| worker.act(Act::Next)).collect();
-        let sites = &self.sites;
+        let (sites, has_tokens) = (&self.sites, self.has_tokens);
         let calls = letters.iter().enumerate().map(|(idx, letter)| async move {
             let which = idx % N_COORDINATORS;
-            let call = letter.call.clone().carry_out(&sites[which].service);
+            let call = letter
+                .call
+                .clone()
+                .carry_out(&sites[which].service, has_tokens.then_some(TOKENS[letter.worker]));
             // Every other call may be torn off: its coordinator died over it.
             if idx % 2 == 0 {
                 Some(call.await)
@@ -406,6 +443,7 @@ impl<'a> World<'a> {
         let this = &*self;
         let reaps = join_all((0..N_COORDINATORS).map(|which| this.reap(which)));
         let (answers, reaped) = futures_util::future::join(join_all(calls), reaps).await;
+        self.is_unwatched = false;
         reaped.into_iter().collect::<Result<Vec<()>, Broken>>()?;
         self.ground.settle().await;
         for (letter, answer) in letters.into_iter().zip(answers) {
@@ -463,6 +501,7 @@ impl<'a> World<'a> {
                     }
                 }
                 self.reap(0).await?;
+                self.is_unwatched = false;
                 if self.is_over().await {
                     break;
                 }
