@@ -4,6 +4,7 @@
 mod fake;
 
 use std::path::Path;
+use std::time::Duration;
 
 use board::Lot;
 use board::cluster::Explorer;
@@ -48,11 +49,14 @@ struct Worker {
 }
 
 fn start(fake: &Fake, spool: Option<&Path>) -> Worker {
-    let config = Config {
-        n_threads: 2,
+    start_as(Config {
         spool_dir: spool.map(Path::to_owned),
         ..Config::new(fake.url(), "test")
-    };
+    })
+}
+
+fn start_as(config: Config) -> Worker {
+    let config = Config { n_threads: 2, ..config };
     let (shutdown, (progress, watcher)) = (Shutdown::default(), watch::channel(Progress::default()));
     let ended = tokio::spawn(worker::run(config, shutdown.clone(), progress));
     Worker {
@@ -380,6 +384,42 @@ async fn what_a_stopped_worker_could_not_hand_in_the_next_one_sends() {
         .unwrap();
     worker.drain().await;
     assert_eq!(std::fs::read_dir(spool.path()).unwrap().count(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_with_a_full_spool_ends_when_told_to() {
+    let spec = job(Frame {
+        seed: 1,
+        n_shards: 1,
+        iterations_per_shard: 400,
+        max_states: 1_000,
+    });
+    // The second batch finds the spool full, and no batch is ever acknowledged: the job waits for room without end.
+    assert!(spec.run(&mut Explorer::new()).found.len() >= 2);
+    let orders: [fn(&Shutdown); 2] = [|to| to.drain.cancel(), |to| to.stop.cancel()];
+    for order in orders {
+        let spool = tempfile::tempdir().unwrap();
+        let fake = Fake::start([spec.clone()]).await;
+        fake.with(|state| {
+            state.is_submit_away = true;
+            state.max_boards_per_batch = 1;
+        });
+        let worker = start_as(Config {
+            spool_dir: Some(spool.path().to_owned()),
+            max_spool_bytes: 1,
+            drain_grace: Duration::ZERO,
+            ..Config::new(fake.url(), "test")
+        });
+        fake.until(|state| state.n_submits > 0).await;
+        order(&worker.shutdown);
+        // A guard against hanging for good where it does not end.
+        let ended = tokio::time::timeout(Duration::from_mins(2), worker.ended).await;
+        let departure = ended.expect("the worker never ended").unwrap().unwrap();
+        assert_eq!(departure, Departure::Told);
+        // What was found before is kept for the next process, and nothing is claimed.
+        assert_eq!(std::fs::read_dir(spool.path()).unwrap().count(), 1);
+        assert!(fake.with(|state| state.boards.is_empty() && state.completions.is_empty()));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -49,6 +49,7 @@ pub(crate) struct State {
     pub(crate) action: Option<LeaseAction>,
     pub(crate) directive: Option<Directive>,
     pub(crate) lease_ttl: Duration,
+    pub(crate) max_boards_per_batch: u32,
 }
 
 /// A running coordinator.
@@ -67,6 +68,7 @@ impl Fake {
         let state = State {
             queue: jobs.into_iter().map(Some).collect(),
             lease_ttl: Duration::from_mins(1),
+            max_boards_per_batch: 100,
             ..State::default()
         };
         let fake = Fake {
@@ -136,7 +138,7 @@ impl Farm for Fake {
                 protocol: 1,
                 lease_ttl_ms: 60_000,
                 beat_interval_ms: 20,
-                max_boards_per_batch: 100,
+                max_boards_per_batch: state.max_boards_per_batch,
                 versions: None,
                 directive: Directive::Run.into(),
                 refusal: String::new(),
