@@ -15,6 +15,7 @@ pub mod grpc;
 pub mod jams;
 pub mod jobs;
 pub mod measures;
+pub mod patience;
 pub mod prove;
 pub mod reaper;
 pub mod store;

@@ -1,5 +1,5 @@
-//! The program `parforce-coordinator`: reads its configuration, serves until SIGTERM or Ctrl-C. SIGHUP: reads its
-//! certificates again.
+//! The program `parforce-coordinator`: reads its configuration, waits for its database, serves until SIGTERM or
+//! Ctrl-C. SIGHUP: reads its certificates again.
 //!
 //! Exit status: 0 it was told to end and did; 1 it could not start; 2 the command line does not read.
 
@@ -9,12 +9,12 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Parser;
-use coordinator::{Coordinator, Store, telemetry};
+use coordinator::{Coordinator, Store, patience, telemetry};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use settings::Arguments;
+use settings::{Arguments, Resolved};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -35,15 +35,18 @@ fn main() -> ExitCode {
 async fn serve(arguments: Arguments) -> anyhow::Result<()> {
     let resolved = arguments.resolve()?;
     telemetry::start(resolved.log.as_deref())?;
-    let store = Store::connect(&resolved.database_url, resolved.database_connections).await?;
-    if arguments.migrate_only {
-        store.migrate().await?;
-        return Ok(());
-    }
+    // Before the first wait: as a container's first process it would not hear of them otherwise.
     let mut terminate = signal(SignalKind::terminate()).context("listening for SIGTERM")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("listening for SIGINT")?;
     let mut hangup = signal(SignalKind::hangup()).context("listening for SIGHUP")?;
-    let coordinator = Coordinator::start(resolved.config, store.clone(), CancellationToken::new()).await?;
+    let started = tokio::select! {
+        started = start(&resolved, arguments.migrate_only) => started?,
+        _ = terminate.recv() => None,
+        _ = interrupt.recv() => None,
+    };
+    let Some((coordinator, store)) = started else {
+        return Ok(());
+    };
     loop {
         tokio::select! {
             _ = terminate.recv() => break,
@@ -59,4 +62,19 @@ async fn serve(arguments: Arguments) -> anyhow::Result<()> {
     coordinator.join().await;
     store.close().await;
     Ok(())
+}
+
+/// Starts, as soon as the database is there. `None`: it was only to be brought up to date.
+async fn start(resolved: &Resolved, migrate_only: bool) -> anyhow::Result<Option<(Coordinator, Store)>> {
+    let place = patience::place_of(&resolved.database_url);
+    let store = patience::connect(&resolved.database_url, resolved.database_connections).await?;
+    if migrate_only {
+        patience::wait_for(&place, async || store.migrate().await).await?;
+        return Ok(None);
+    }
+    let coordinator = patience::wait_for(&place, async || {
+        Coordinator::start(resolved.config.clone(), store.clone(), CancellationToken::new()).await
+    })
+    .await?;
+    Ok(Some((coordinator, store)))
 }

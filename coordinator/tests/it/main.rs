@@ -19,6 +19,7 @@ mod parties;
 mod reference;
 mod schema;
 mod shut;
+mod start;
 mod strategies;
 mod submits;
 mod trust;
