@@ -92,7 +92,8 @@ pub struct Proving {
     pub share: f64,
     /// Threads that prove.
     pub n_threads: usize,
-    /// Batches that may be waiting for proof; more are sent away to come again.
+    /// Batches of one credential (where none is asked for: of one worker) that may be waiting for proof, and a quarter of what
+    /// may in all; more are sent away to come again.
     pub max_batches: usize,
     /// A board of a larger cluster than this is refused, since it cannot be proved.
     pub limit: StateLimit,
@@ -147,7 +148,8 @@ impl Default for Proving {
         Proving {
             share: 1.0,
             n_threads,
-            max_batches: 4 * n_threads,
+            // Half of what may be on its way to the database: no credential takes all of that.
+            max_batches: (4 * n_threads).min(32),
             limit: StateLimit::new(20_000_000),
         }
     }

@@ -11,7 +11,6 @@ use board::difficulty::{self, Difficulty};
 use board::job::JobSpec;
 use board::{Canonical, StateLimit};
 use proto::convert::{Completion, LeaseOutcome, Work};
-use rayon::prelude::*;
 use tracing::warn;
 
 use crate::config::Config;
@@ -71,12 +70,11 @@ async fn judge(
         .collect();
     let limit = StateLimit::new(job.frame().max_states);
     let wrong = prover
-        .work(move || {
-            again
-                .par_iter()
-                .find_map_any(|(board, claimed)| differs(board, *claimed, limit))
-        })
-        .await?;
+        .each(again, move |(board, claimed)| differs(&board, claimed, limit))
+        .await?
+        .into_iter()
+        .flatten()
+        .next();
     let with_boards = measures
         .into_iter()
         .map(|(idx, measured)| (boards[idx].clone(), measured));

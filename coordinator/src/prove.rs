@@ -4,36 +4,42 @@
 //! stated. A wrong par would not be overwritten by the right one later, but stand beside it, since the partition key
 //! is part of every unique key: so nothing goes in that this module did not let through.
 //!
-//! It runs on a pool of its own; an async task only waits for it.
+//! It runs on a pool of its own; an async task only waits for it. Whose board is next is decided in `turns`.
+
+mod turns;
 
 use std::cell::RefCell;
 use std::hash::{BuildHasher, Hash, RandomState};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use board::cluster::{Explorer, Found};
-use board::{Board, Canonical, CanonicalError, Par};
+use board::{Board, Canonical, CanonicalError, Par, StateLimit};
 use proto::convert::{RejectCode, StatedBoard};
-use rayon::prelude::*;
+use proto::ids::Session;
 use thiserror::Error;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::oneshot;
 
 use crate::config::Proving;
 use crate::store::BoardRow;
 
+pub(crate) use turns::UnderWay;
+use turns::{Credential, Party, Place, Turns};
+
 /// Boards this close to the best par known, or above it, are records: always proved.
 const RECORD_MARGIN: u16 = 2;
 
-/// Proves boards. Cheap to clone.
+/// Proves boards, for the farm itself or [for a worker](Prover::on_behalf_of). Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Prover {
     inner: Arc<Inner>,
+    party: Party,
 }
 
 #[derive(Debug)]
 struct Inner {
     config: Proving,
     pool: rayon::ThreadPool,
-    waiting: Arc<Semaphore>,
+    turns: Arc<Turns>,
     /// Decides which boards are proved where not all are. Its key is drawn at each start, so that no worker can tell.
     lots: RandomState,
 }
@@ -45,6 +51,9 @@ pub struct Case {
     pub space: Option<((u8, u8), u8)>,
     /// The largest par known for them; `None`: none is.
     pub best_par: Option<Par>,
+    /// The positions of the largest cluster that an honest worker finds in this job; `None`: it is not known, and what the
+    /// provers can do is the limit.
+    pub max_states: Option<u64>,
 }
 
 /// Why a board is refused.
@@ -65,11 +74,13 @@ impl Refusal {
     }
 }
 
-/// Too many batches are waiting; come again later.
+/// Too many batches of this worker or this credential are waiting, or of all; come again later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("{n_batches} batches are being proved, come again later")]
+#[error(
+    "the provers have their hands full, {n_batches} batches of one credential are proved at most; come again later"
+)]
 pub struct Busy {
-    /// How many may wait.
+    /// How many of one credential may wait.
     pub n_batches: usize,
 }
 
@@ -88,15 +99,35 @@ impl Prover {
             .num_threads(config.n_threads.max(1))
             .thread_name(|idx| format!("prove-{idx}"))
             .build()?;
-        let waiting = Arc::new(Semaphore::new(config.max_batches.max(1)));
+        let turns = Arc::new(Turns::new(config.max_batches));
         Ok(Prover {
             inner: Arc::new(Inner {
                 config,
                 pool,
-                waiting,
+                turns,
                 lots: RandomState::new(),
             }),
+            party: Party {
+                credential: Credential::Farm,
+                session: None,
+            },
         })
+    }
+
+    /// The same threads, working for a worker that came in with this token; without one, a session stands for itself. Workers
+    /// share the threads: each has its turn, whatever the others hand in.
+    #[must_use]
+    pub fn on_behalf_of(&self, token: Option<&str>, session: Session) -> Prover {
+        let credential = token.map_or(Credential::Session(session), |name| {
+            Credential::Token(name.into())
+        });
+        Prover {
+            inner: Arc::clone(&self.inner),
+            party: Party {
+                credential,
+                session: Some(session),
+            },
+        }
     }
 
     /// Whether every board is proved, whatever its par.
@@ -124,14 +155,11 @@ impl Prover {
         case: Case,
     ) -> Result<(Vec<StatedBoard>, Vec<Result<BoardRow, Refusal>>), Busy> {
         let inner = Arc::clone(&self.inner);
-        self.work(move || {
-            let verdicts = boards
-                .par_iter()
-                .map(|stated| inner.judge_one(stated, case))
-                .collect();
-            (boards, verdicts)
-        })
-        .await
+        let judged = self.each(boards, move |stated| {
+            let verdict = inner.judge_one(&stated, case);
+            (stated, verdict)
+        });
+        Ok(judged.await?.into_iter().unzip())
     }
 
     /// A number that is drawn for a text, the same for as long as this process runs, and that nobody outside can tell.
@@ -141,7 +169,7 @@ impl Prover {
 }
 
 impl Prover {
-    /// Does other proving work on these threads.
+    /// Does other proving work on these threads, in one piece.
     ///
     /// # Errors
     /// [`Busy`] if as many batches are waiting as may.
@@ -149,18 +177,64 @@ impl Prover {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Busy> {
-        let permit = self.room()?;
+        let mut done = self.each(vec![work], |work| work()).await?;
+        Ok(done.pop().expect("one piece has one answer"))
+    }
+
+    /// Does something with each item, in pieces that others' pieces may come between. What was not begun when the caller
+    /// gives up is not done.
+    ///
+    /// # Errors
+    /// [`Busy`] if as many batches are waiting as may.
+    pub(crate) async fn each<I: Send + 'static, T: Send + 'static>(
+        &self,
+        items: Vec<I>,
+        work: impl Fn(I) -> T + Send + Sync + 'static,
+    ) -> Result<Vec<T>, Busy> {
+        let n_items = items.len();
+        if n_items == 0 {
+            return Ok(Vec::new());
+        }
+        let place = self.place()?;
         let (answer, answered) = oneshot::channel();
-        self.inner.pool.spawn(move || {
-            let done = work();
-            // Before the answer: whoever has it may come with the next batch at once.
-            drop(permit);
-            // Nobody waits any more if the call was given up; it will be repeated.
-            let _ = answer.send(done);
+        let (turns, id) = (Arc::clone(&self.inner.turns), place.id());
+        let bench = Mutex::new(Bench {
+            items: items.into_iter().map(Some).collect(),
+            done: (0..n_items).map(|_| None).collect(),
+            n_left: n_items,
+            answer: Some(answer),
         });
-        Ok(answered
+        let pieces = move |idx: usize| {
+            let item = lock(&bench).items[idx].take();
+            let done = work(item.expect("each piece has one turn"));
+            let mut bench = lock(&bench);
+            bench.done[idx] = Some(done);
+            bench.n_left -= 1;
+            if bench.n_left == 0 {
+                let done = std::mem::take(&mut bench.done);
+                // Before the answer: whoever has it may come with the next batch at once.
+                turns.leave(id);
+                if let Some(answer) = bench.answer.take() {
+                    // Nobody waits any more if the call was given up; it will be repeated.
+                    let _ = answer.send(done);
+                }
+            }
+        };
+        self.inner.turns.line_up(&place, n_items, Arc::new(pieces));
+        for _ in 0..n_items {
+            let turns = Arc::clone(&self.inner.turns);
+            self.inner.pool.spawn(move || {
+                if let Some(turn) = turns.take() {
+                    turns.run(turn);
+                }
+            });
+        }
+        let done = answered
             .await
-            .expect("a panic on the proving pool ends the process, so the answer is sent"))
+            .expect("a panic on the proving pool ends the process, so the answer is sent");
+        drop(place);
+        let done = done.into_iter();
+        Ok(done.map(|done| done.expect("each piece has been done")).collect())
     }
 
     /// Whether a seed is one of the [share](crate::jams::TRIED_AGAIN_PER_MILLE) that is tried again. No worker can tell.
@@ -168,13 +242,23 @@ impl Prover {
         self.inner.lots.hash_one(seed) % 1_000 < crate::jams::TRIED_AGAIN_PER_MILLE
     }
 
-    fn room(&self) -> Result<OwnedSemaphorePermit, Busy> {
-        Arc::clone(&self.inner.waiting)
-            .try_acquire_owned()
-            .map_err(|_| Busy {
-                n_batches: self.inner.config.max_batches,
-            })
+    fn place(&self) -> Result<Place, Busy> {
+        self.inner.turns.place(&self.party).ok_or(Busy {
+            n_batches: self.inner.config.max_batches,
+        })
     }
+}
+
+/// What is under work of one batch.
+struct Bench<I, T> {
+    items: Vec<Option<I>>,
+    done: Vec<Option<T>>,
+    n_left: usize,
+    answer: Option<oneshot::Sender<Vec<Option<T>>>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Inner {
@@ -202,8 +286,15 @@ impl Inner {
                 format!("no board has a par of {}", stated.par),
             )
         })?;
+        if let Some(max_states) = case.max_states.filter(|max_states| stated.states > *max_states) {
+            let detail = format!(
+                "stated {} positions, its job is of clusters of {max_states} at most",
+                stated.states
+            );
+            return Err(refuse(RejectCode::TooLarge, detail));
+        }
         let found = if self.is_proved(stated, case) {
-            self.prove(&board, &canonical, stated)?
+            self.prove(&board, &canonical, stated, case)?
         } else {
             trusted(&board, canonical, Par::new(par), stated)
         };
@@ -230,9 +321,24 @@ impl Inner {
         (self.lots.hash_one(thing) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    fn prove(&self, board: &Board, canonical: &Canonical, stated: &StatedBoard) -> Result<Found, Refusal> {
+    fn prove(
+        &self,
+        board: &Board,
+        canonical: &Canonical,
+        stated: &StatedBoard,
+        case: Case,
+    ) -> Result<Found, Refusal> {
+        let most = self.config.limit;
+        let limit = case
+            .max_states
+            .map_or(most, |max_states| StateLimit::new(max_states.min(most.get())));
         let found = EXPLORER
-            .with_borrow_mut(|explorer| explorer.entry(board, self.config.limit))
+            .with_borrow_mut(|explorer| match explorer.entry(board, limit) {
+                // Without one of its vehicles a board may have more positions than its job allows: the cluster is within
+                // bounds, so that much is spent on whether it is minimal.
+                Ok(Some(found)) if found.minimal.is_none() && limit != most => explorer.entry(board, most),
+                entry => entry,
+            })
             .map_err(|error| refuse(RejectCode::TooLarge, error.to_string()))?
             .ok_or_else(|| refuse(RejectCode::Unsolvable, "the board has no solution".to_owned()))?;
         if u32::from(found.par.get()) != stated.par {

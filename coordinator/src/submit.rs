@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use board::Par;
 use board::tally::hash_board;
-use proto::convert::{Ack, Batch, Rejection, StatedBoard};
+use proto::convert::{Ack, Batch, Rejection, StatedBoard, Work};
 use proto::ids::BatchId;
 use thiserror::Error;
 use tracing::warn;
@@ -107,6 +107,7 @@ pub async fn submit(
     let case = Case {
         space: Some((lease.lot, lease.exit_row)),
         best_par: best_par(store, prover, &lease).await?,
+        max_states: max_states(store, &lease, &sorted).await?,
     };
     let judged = judge(prover, sorted, case).await?;
     let to_store = judged.into_batch(batch.id, BatchOrigin::Lease(lease), board_sum, max_strikes);
@@ -133,6 +134,8 @@ async fn submit_stray(
     let case = Case {
         space: None,
         best_par: None,
+        // What another farm's jobs allowed is not known here.
+        max_states: None,
     };
     let judged = judge(prover, sorted, case).await?;
     let strike = judged.strike.clone();
@@ -188,6 +191,17 @@ async fn best_par(store: &Store, prover: &Prover, lease: &LeaseOrigin) -> Result
         return Ok(None);
     }
     store.begin().await?.best_par(lease.lot, lease.exit_row).await
+}
+
+/// The positions of the largest cluster that the job's own worker would hand in.
+async fn max_states(store: &Store, lease: &LeaseOrigin, sorted: &Sorted) -> Result<Option<u64>, StoreError> {
+    if sorted.unknown.is_empty() {
+        return Ok(None);
+    }
+    Ok(match store.job(lease.job).await?.map(|job| job.spec) {
+        Some(Work::Boards(spec)) => Some(spec.frame().max_states),
+        _ => None,
+    })
 }
 
 /// A batch's boards, those set aside that are stored or stood in the batch before.

@@ -106,6 +106,7 @@ async fn refusal(prover: &Prover, believed: &BelievedBoard) -> Option<Refusal> {
         )),
         // Whatever is known, this board is proved.
         best_par: None,
+        max_states: None,
     };
     loop {
         match prover.judge(vec![stated.clone()], case).await {

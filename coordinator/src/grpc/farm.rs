@@ -7,7 +7,7 @@ use proto::convert::{
     Acquire, Batch, Beat, Completion, Directive, Hello, LeaseAction, LeaseOutcome, Release, Welcome,
     WireError,
 };
-use proto::ids::{FencingToken, JobId, Session};
+use proto::ids::{BatchId, FencingToken, JobId, Session};
 use proto::v1::farm_server::Farm;
 use proto::{MAX_BOARDS_PER_BATCH, PROTOCOL, v1};
 use tonic::{Request, Response, Status};
@@ -20,7 +20,8 @@ use crate::doors::Caller;
 use crate::jams;
 use crate::jobs::grant;
 use crate::measures;
-use crate::store::{EventKind, EventToWrite, Sampling, WorkerStanding};
+use crate::prove::{Prover, UnderWay};
+use crate::store::{EventKind, EventToWrite, Sampling, StoreError, WorkerStanding};
 use crate::submit::submit;
 
 /// The workers' service.
@@ -28,6 +29,8 @@ use crate::submit::submit;
 pub struct FarmService {
     shared: Arc<Shared>,
     owners: Arc<Owners>,
+    /// Batches that are being proved and stored.
+    under_way: Arc<UnderWay<(Session, BatchId)>>,
 }
 
 /// Whose token each session was opened with; it never changes, so it is asked once.
@@ -60,6 +63,7 @@ impl FarmService {
         FarmService {
             shared,
             owners: Arc::default(),
+            under_way: Arc::default(),
         }
     }
 
@@ -181,7 +185,7 @@ impl FarmService {
     }
 
     /// Ends a job, and has what was claimed looked at.
-    async fn complete(&self, claim: &Completion) -> Result<LeaseOutcome, CallError> {
+    async fn complete(&self, prover: &Prover, claim: &Completion) -> Result<LeaseOutcome, CallError> {
         let shared = &self.shared;
         if let Some(fault) = shared.store.fault_of_claim(claim).await? {
             // It takes no second run to see that this is no result: the job goes to somebody else.
@@ -200,10 +204,10 @@ impl FarmService {
         };
         let sampling = Some(&sampling);
         // What jobs of other kinds claim is held against what was handed in, or measured again, there.
-        let outcome = match jams::complete(&shared.store, &shared.prover, limits, claim, sampling).await? {
+        let outcome = match jams::complete(&shared.store, prover, limits, claim, sampling).await? {
             Some(outcome) => outcome,
             None if claim.measures.is_some() => {
-                measures::complete(&shared.store, &shared.prover, &shared.config, claim, sampling).await?
+                measures::complete(&shared.store, prover, &shared.config, claim, sampling).await?
             }
             None => shared.store.complete_sampled(claim, &[], sampling).await?,
         };
@@ -352,9 +356,15 @@ impl Farm for FarmService {
             let n_batches = shared.config.max_submits;
             return Err(CallError::Full { n_batches }.into());
         };
+        let caller = Caller::of(&request).map(|caller| caller.name.clone());
         let batch: Batch = self.read(request).await?;
         let session = batch.session;
-        match submit(&shared.store, &shared.prover, shared.config.max_strikes, batch).await {
+        // Who hung up and sends it again would have it proved twice at once; the first time is carried through.
+        let Some(_on_its_way) = self.under_way.begin((session, batch.id)) else {
+            return Err(CallError::UnderWay.into());
+        };
+        let prover = shared.prover.on_behalf_of(caller.as_deref(), session);
+        match submit(&shared.store, &prover, shared.config.max_strikes, batch).await {
             Ok(ack) => Ok(Response::new(ack.into())),
             Err(error) => {
                 // Whatever else was wrong: a worker without a session must hear of that, to say hello again.
@@ -368,9 +378,11 @@ impl Farm for FarmService {
         &self,
         request: Request<v1::CompleteJobRequest>,
     ) -> Result<Response<v1::CompleteJobResponse>, Status> {
+        let caller = Caller::of(&request).map(|caller| caller.name.clone());
         let claim: Completion = self.read(request).await?;
         self.standing(claim.session).await?;
-        let outcome = self.complete(&claim).await?;
+        let prover = self.shared.prover.on_behalf_of(caller.as_deref(), claim.session);
+        let outcome = self.complete(&prover, &claim).await?;
         Ok(Response::new(v1::CompleteJobResponse {
             outcome: outcome.to_wire(),
         }))

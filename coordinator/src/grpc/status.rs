@@ -36,6 +36,9 @@ pub enum CallError {
         /// How many may be.
         n_batches: usize,
     },
+    /// The batch came before and is not stored yet.
+    #[error("this batch is being proved, come again later")]
+    UnderWay,
     /// There is no such thing.
     #[error("there is no {what} {id}")]
     NotFound {
@@ -77,7 +80,10 @@ impl From<CallError> for Status {
                 Status::failed_precondition(error.to_string())
             }
             CallError::Impostor => Status::permission_denied(error.to_string()),
-            CallError::Full { .. } | CallError::Busy(_) | CallError::Submit(SubmitError::Busy(_)) => {
+            CallError::Full { .. }
+            | CallError::UnderWay
+            | CallError::Busy(_)
+            | CallError::Submit(SubmitError::Busy(_)) => {
                 let mut status = Status::resource_exhausted(error.to_string());
                 status.metadata_mut().insert(
                     RETRY_AFTER_TRAILER,

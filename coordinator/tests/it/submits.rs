@@ -531,6 +531,7 @@ async fn a_full_prover_sends_batches_away(pool: PgPool) {
     let case = coordinator::prove::Case {
         space: Some(((6, 6), 2)),
         best_par: None,
+        max_states: None,
     };
     // Polled once, the first is on the pool and holds the only place until its answer was made.
     let first = prover.judge(vec![stated(HARDEST); 1_000], case);
@@ -549,4 +550,24 @@ async fn a_full_prover_sends_batches_away(pool: PgPool) {
     first.await.unwrap();
     let (_, verdicts) = prover.judge(vec![stated(HARDEST)], case).await.unwrap();
     assert!(verdicts[0].is_ok());
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn a_board_beyond_what_its_job_allows_is_refused_whatever_is_stated(pool: PgPool) {
+    let mut farm = Farm::new(pool);
+    // Its cluster has 4,780 positions; the provers themselves would take a million.
+    farm.config.sizing.max_states = 1_000;
+    let (session, lease) = farm.leased().await;
+    let honest = stated(HARDEST);
+    let smaller = StatedBoard {
+        states: 900,
+        ..honest.clone()
+    };
+    let ack = farm
+        .submit(batch(session, &lease, vec![honest, smaller]))
+        .await
+        .unwrap();
+    let codes: Vec<_> = ack.rejected.iter().map(|rejection| rejection.code).collect();
+    assert_eq!(codes, [RejectCode::TooLarge, RejectCode::TooLarge]);
+    assert_eq!(ack.n_inserted, 0);
 }
