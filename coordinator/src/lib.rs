@@ -46,7 +46,7 @@ pub use config::Config;
 pub use prove::Prover;
 pub use store::Store;
 
-use doors::{Arrivals, Certificates, GuardLayer, PeerAddr, Porter, TlsError};
+use doors::{Arrivals, Certificates, Crowd, Entrance, GuardLayer, Peer, Porter, TlsError};
 use fitness::Gate;
 use grpc::farm::FarmService;
 use grpc::operator::OperatorService;
@@ -171,17 +171,37 @@ impl Coordinator {
         let encrypts_pages = shared.config.doors.encrypts_pages(&shared.config);
         let for_pages = certificates.as_ref().filter(|_| encrypts_pages);
         let for_pages = for_pages.map(|certificates| certificates.for_pages());
+        let (asks_calls, asks_pages) = (
+            shared.config.doors.asks_calls(&shared.config),
+            shared.config.doors.asks_pages(&shared.config),
+        );
+        let proxies = shared.config.access.proxy.as_ref();
+        let proxies = proxies.map(|proxy| proxy.from.clone()).unwrap_or_default();
+        let crowd = Arc::new(Crowd::new(shared.config.doors.max_connections, proxies));
+        let entrance = |tls, asks| Entrance {
+            tls,
+            crowd: Arc::clone(&crowd),
+            asks,
+        };
         let mut tasks = vec![tokio::spawn(serve_grpc(
             Arc::clone(&shared),
-            calls.arrivals(for_calls),
+            calls.arrivals(entrance(for_calls, asks_calls)),
         ))];
         tasks.extend(pages.map(|door| {
             let app = web::router(Arc::clone(&shared));
-            tokio::spawn(serve_web(app, door.arrivals(for_pages), shared.shutdown.clone()))
+            tokio::spawn(serve_web(
+                app,
+                door.arrivals(entrance(for_pages, asks_pages)),
+                shared.shutdown.clone(),
+            ))
         }));
         tasks.extend(probe.map(|door| {
             let app = web::probe_router(Arc::clone(&shared));
-            tokio::spawn(serve_web(app, door.arrivals(None), shared.shutdown.clone()))
+            tokio::spawn(serve_web(
+                app,
+                door.arrivals(entrance(None, false)),
+                shared.shutdown.clone(),
+            ))
         }));
         let reaping = Arc::clone(&shared);
         tasks.push(tokio::spawn(async move {
@@ -327,11 +347,8 @@ impl Door {
         })
     }
 
-    fn arrivals(
-        self,
-        tls: Option<tokio::sync::watch::Receiver<Arc<tokio_rustls::rustls::ServerConfig>>>,
-    ) -> Arrivals {
-        Arrivals::at(self.listener, self.addr, tls, self.shutdown)
+    fn arrivals(self, entrance: Entrance) -> Arrivals {
+        Arrivals::at(self.listener, self.addr, entrance, self.shutdown)
     }
 }
 
@@ -377,7 +394,7 @@ async fn serve_grpc(shared: Arc<Shared>, arrivals: Arrivals) {
 }
 
 async fn serve_web(app: axum::Router, arrivals: Arrivals, shutdown: CancellationToken) {
-    let app = app.into_make_service_with_connect_info::<PeerAddr>();
+    let app = app.into_make_service_with_connect_info::<Peer>();
     let served = axum::serve(arrivals, app)
         .with_graceful_shutdown(shutdown.cancelled_owned())
         .into_future()

@@ -9,7 +9,8 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Parser;
-use coordinator::{Coordinator, Store, patience, telemetry};
+use coordinator::{Coordinator, Store, doors, patience, telemetry};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
@@ -33,8 +34,11 @@ fn main() -> ExitCode {
 }
 
 async fn serve(arguments: Arguments) -> anyhow::Result<()> {
-    let resolved = arguments.resolve()?;
+    let mut resolved = arguments.resolve()?;
     telemetry::start(resolved.log.as_deref())?;
+    let max_open_files = raise_open_files().context("asking how many files may be open")?;
+    resolved.config.doors.max_connections =
+        doors::max_connections(max_open_files, resolved.database_connections);
     // Before the first wait: as a container's first process it would not hear of them otherwise.
     let mut terminate = signal(SignalKind::terminate()).context("listening for SIGTERM")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("listening for SIGINT")?;
@@ -62,6 +66,19 @@ async fn serve(arguments: Arguments) -> anyhow::Result<()> {
     coordinator.join().await;
     store.close().await;
     Ok(())
+}
+
+/// Raises the limit of open files, of which each connection is one, as far as it may be raised; the limit.
+fn raise_open_files() -> nix::Result<u64> {
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    // It is the process' own to raise. Where the system thinks otherwise, there are as many as before.
+    match setrlimit(Resource::RLIMIT_NOFILE, hard, hard) {
+        Ok(()) => Ok(hard),
+        Err(error) => {
+            warn!(%error, soft, hard, "the limit of open files could not be raised");
+            Ok(soft)
+        }
+    }
 }
 
 /// Starts, as soon as the database is there. `None`: it was only to be brought up to date.

@@ -56,7 +56,10 @@ fn start(fake: &Fake, spool: Option<&Path>) -> Worker {
 }
 
 fn start_as(config: Config) -> Worker {
-    let config = Config { n_threads: 2, ..config };
+    let config = Config {
+        n_threads: 2,
+        ..config
+    };
     let (shutdown, (progress, watcher)) = (Shutdown::default(), watch::channel(Progress::default()));
     let ended = tokio::spawn(worker::run(config, shutdown.clone(), progress));
     Worker {

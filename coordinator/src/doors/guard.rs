@@ -13,7 +13,7 @@ use tonic::codegen::http::{HeaderMap, Request, Response};
 use tonic::metadata::MetadataValue;
 use tracing::{debug, error};
 
-use super::{Porter, Role, Shut};
+use super::{Admission, Porter, Role, Shut};
 
 /// Who calls: what the token says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,16 +85,24 @@ where
         let porter = self.porter.clone();
         Box::pin(async move {
             let needs = needed(request.uri().path());
+            // A call that needs nothing makes nobody known, unless nobody has to be.
+            let mut is_let_in = porter.is_none();
             if let Some(porter) = porter.filter(|_| needs != Needs::Nothing) {
                 match admit(&porter, needs, request.headers()).await {
                     Ok(caller) => {
                         request.extensions_mut().insert(caller);
+                        is_let_in = true;
                     }
                     Err(shut) => {
                         debug!(path = request.uri().path(), %shut, "the door stays shut");
                         return Ok(status(&shut).into_http());
                     }
                 }
+            }
+            if let Some(admission) = request.extensions().get::<Admission>()
+                && is_let_in
+            {
+                admission.admit();
             }
             if !outlives_its_caller(request.uri().path()) {
                 return inner.call(request).await;

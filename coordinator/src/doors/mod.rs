@@ -4,6 +4,7 @@
 //! it has TLS and asks for a token, or the coordinator does not start. A token is a secret of 256 random bits; what is
 //! kept of it, here and in the database, is its digest, its role, and whose it is.
 
+mod crowd;
 mod guard;
 mod listen;
 mod tls;
@@ -21,9 +22,11 @@ use tokio::time::Instant;
 use crate::config::Config;
 use crate::store::{Store, StoreError};
 
+pub use crowd::max_connections;
+pub(crate) use crowd::{Admission, Crowd};
 pub use guard::Caller;
 pub(crate) use guard::GuardLayer;
-pub(crate) use listen::{Arrivals, PeerAddr};
+pub(crate) use listen::{Arrivals, Entrance, Peer};
 pub(crate) use tls::Certificates;
 pub use tls::TlsError;
 pub use token::{Role, Secret, TokenDigest};
@@ -42,6 +45,8 @@ pub struct DoorRules {
     pub memory: Duration,
     /// Where /healthz, /readyz and /metrics are served plainly, to this machine alone; `None`: nowhere else.
     pub probe: Option<SocketAddr>,
+    /// Connections at once, all doors together, half of them at most of those who have not been let in yet.
+    pub max_connections: usize,
 }
 
 impl Default for DoorRules {
@@ -51,6 +56,8 @@ impl Default for DoorRules {
             asks_always: false,
             memory: Duration::from_secs(5),
             probe: None,
+            // What the usual limit of 1,024 open files leaves to a coordinator within another program.
+            max_connections: 768,
         }
     }
 }

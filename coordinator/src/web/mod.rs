@@ -34,7 +34,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::Shared;
-use crate::doors::{self, PeerAddr, Porter};
+use crate::doors::{self, Peer, Porter};
 use crate::grpc::operator::drawn_seed;
 use crate::store::{CreateHuntError, HuntRecord, Store, StoreError};
 
@@ -159,12 +159,18 @@ pub(crate) fn router(shared: Arc<Shared>) -> Router {
     let seat = Seat::new(&shared);
     let machine = machine::health(Arc::clone(&shared))
         .merge(machine::figures(shared).layer(middleware::from_fn_with_state(seat.clone(), only_visitors)));
-    machine.merge(dashboard(seat))
+    let asks = seat.asks;
+    let everything = machine.merge(dashboard(seat));
+    if asks {
+        return everything;
+    }
+    everything.layer(middleware::from_fn(admit_all))
 }
 
 /// What the probe's address answers, to this machine alone: health and figures.
 pub(crate) fn probe_router(shared: Arc<Shared>) -> Router {
-    machine::health(Arc::clone(&shared)).merge(machine::figures(shared))
+    let all = machine::health(Arc::clone(&shared)).merge(machine::figures(shared));
+    all.layer(middleware::from_fn(admit_all))
 }
 
 /// Lets only who may look at the pages look at figures.
@@ -172,14 +178,28 @@ async fn only_visitors(State(seat): State<Seat>, request: Request, next: Next) -
     if seat.visitor(request.headers(), peer_of(&request)).await.is_none() {
         return StatusCode::UNAUTHORIZED.into_response();
     }
+    admit(&request);
     next.run(request).await
 }
 
 fn peer_of(request: &Request) -> Option<IpAddr> {
     request
         .extensions()
-        .get::<ConnectInfo<PeerAddr>>()
-        .map(|peer| peer.0.0.ip())
+        .get::<ConnectInfo<Peer>>()
+        .map(|peer| peer.0.addr.ip())
+}
+
+/// Its connection is no stranger's any more.
+fn admit(request: &Request) {
+    if let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<Peer>>() {
+        peer.admission.admit();
+    }
+}
+
+/// Every request is let in where nobody is asked for a token.
+async fn admit_all(request: Request, next: Next) -> Response {
+    admit(&request);
+    next.run(request).await
 }
 
 /// The dashboard's routes, to be served with the peer's address, without which no proxy is trusted.
@@ -213,6 +233,7 @@ async fn guard(State(seat): State<Seat>, mut request: Request, next: Next) -> Re
             StatusCode::UNAUTHORIZED.into_response()
         };
     };
+    admit(&request);
     let cookie = visitor.new_cookie(seat.is_tls);
     request.extensions_mut().insert(visitor);
     let mut response = next.run(request).await;

@@ -68,6 +68,11 @@ struct Shut {
 
 impl Shut {
     async fn start(pool: &PgPool, asks_for_certificates: bool) -> Shut {
+        let usual = DoorRules::default().max_connections;
+        Shut::start_with(pool, asks_for_certificates, usual).await
+    }
+
+    async fn start_with(pool: &PgPool, asks_for_certificates: bool, max_connections: usize) -> Shut {
         let dir = tempfile::tempdir().unwrap();
         let authority = Authority::new();
         authority.write(dir.path(), "farm.test");
@@ -84,6 +89,7 @@ impl Shut {
                 // Every call looks anew, so that no test waits for a memory to fade.
                 memory: Duration::ZERO,
                 probe: None,
+                max_connections,
             },
             ..farm.config
         };
@@ -419,4 +425,37 @@ async fn off_loopback_a_coordinator_does_not_start_without_tls_and_tokens(pool: 
         .await
         .unwrap();
     assert_eq!(start(&with_tls).await, Ok(()));
+}
+
+#[sqlx::test(migrator = "coordinator::store::MIGRATOR")]
+async fn strangers_take_no_places_from_workers_that_are_known(pool: PgPool) {
+    // Of 16 connections eight may be strangers', two of one address.
+    let farm = Shut::start_with(&pool, false, 16).await;
+    let token = farm.token(Role::Worker).await;
+    let addr = farm.coordinator.local_addr();
+    let mut workers = Vec::new();
+    for idx in 0..6 {
+        let mut worker = FarmClient::new(farm.channel().await);
+        let hello = v1::HelloRequest::from(hello(&format!("w{idx}")));
+        worker.hello(showing(hello, &token)).await.unwrap();
+        workers.push(worker);
+    }
+    // The server takes connections in the order in which they come: when the third has been closed, two stand.
+    let mut strangers = Vec::new();
+    for _ in 0..3 {
+        strangers.push(TcpStream::connect(addr).await.unwrap());
+    }
+    let closed = tokio::time::timeout(PATIENCE, strangers[2].read(&mut [0])).await;
+    assert!(
+        matches!(closed.unwrap(), Ok(0) | Err(_)),
+        "the third stranger is sent away"
+    );
+    // Those who are known go on: what they say is heard, and is no message.
+    for worker in &mut workers {
+        let refused = worker
+            .heartbeat(showing(v1::HeartbeatRequest::default(), &token))
+            .await;
+        assert_eq!(refused.unwrap_err().code(), Code::InvalidArgument);
+    }
+    farm.stop().await;
 }
