@@ -21,7 +21,7 @@ use crate::jams;
 use crate::jobs::grant;
 use crate::measures;
 use crate::prove::{Prover, UnderWay};
-use crate::store::{EventKind, EventToWrite, Sampling, StoreError, WorkerStanding};
+use crate::store::{EventKind, EventToWrite, Sampling, WorkerStanding};
 use crate::submit::submit;
 
 /// The workers' service.
