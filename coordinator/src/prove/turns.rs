@@ -64,7 +64,7 @@ pub(super) struct Turns {
 
 #[derive(Debug, Default)]
 struct Lines {
-    lines: HashMap<Party, Line>,
+    of: HashMap<Party, Line>,
     /// Threads that each credential keeps busy.
     busy: HashMap<Credential, usize>,
     /// Batches that have a place, each with whose it is.
@@ -130,7 +130,7 @@ impl Turns {
         let Some(party) = lines.places.get(&place.id).cloned() else {
             return;
         };
-        let line = lines.lines.entry(party).or_default();
+        let line = lines.of.entry(party).or_default();
         line.waiting.push_back(Waiting {
             id: place.id,
             pieces,
@@ -143,7 +143,7 @@ impl Turns {
     pub(super) fn take(&self) -> Option<Turn> {
         let mut lines = self.lock();
         let Lines {
-            lines: all,
+            of: all,
             busy,
             n_turns,
             ..
@@ -174,18 +174,19 @@ impl Turns {
 
     /// Proves a piece.
     pub(super) fn run(&self, turn: Turn) {
-        (turn.pieces)(turn.idx);
+        let Turn { party, pieces, idx } = turn;
+        pieces(idx);
         let mut lines = self.lock();
-        if let Some(n_busy) = lines.busy.get_mut(&turn.party.credential) {
+        if let Some(n_busy) = lines.busy.get_mut(&party.credential) {
             *n_busy -= 1;
             if *n_busy == 0 {
-                lines.busy.remove(&turn.party.credential);
+                lines.busy.remove(&party.credential);
             }
         }
-        if let Some(line) = lines.lines.get_mut(&turn.party) {
+        if let Some(line) = lines.of.get_mut(&party) {
             line.n_busy -= 1;
             if line.n_busy == 0 && line.waiting.is_empty() {
-                lines.lines.remove(&turn.party);
+                lines.of.remove(&party);
             }
         }
     }
@@ -196,10 +197,10 @@ impl Turns {
         let Some(party) = lines.places.remove(&id) else {
             return;
         };
-        if let Some(line) = lines.lines.get_mut(&party) {
+        if let Some(line) = lines.of.get_mut(&party) {
             line.waiting.retain(|waiting| waiting.id != id);
             if line.n_busy == 0 && line.waiting.is_empty() {
-                lines.lines.remove(&party);
+                lines.of.remove(&party);
             }
         }
     }
@@ -321,7 +322,7 @@ mod tests {
         assert!(turns.take().is_none());
         turns.run(turn);
         let lines = turns.lock();
-        assert!(lines.lines.is_empty() && lines.busy.is_empty() && lines.places.is_empty());
+        assert!(lines.of.is_empty() && lines.busy.is_empty() && lines.places.is_empty());
     }
 
     #[test]

@@ -91,15 +91,12 @@ async fn appear(addr: std::net::SocketAddr, options: PgConnectOptions) {
     tokio::spawn(async move {
         while let Ok((here, _)) = listener.accept().await {
             let port = options.get_port();
-            match options.get_socket() {
-                Some(socket) => {
-                    let socket = socket.join(format!(".s.PGSQL.{port}"));
-                    tokio::spawn(through(here, UnixStream::connect(socket).await.unwrap()));
-                }
-                None => {
-                    let there = TcpStream::connect((options.get_host(), port)).await.unwrap();
-                    tokio::spawn(through(here, there));
-                }
+            if let Some(socket) = options.get_socket() {
+                let socket = socket.join(format!(".s.PGSQL.{port}"));
+                tokio::spawn(through(here, UnixStream::connect(socket).await.unwrap()));
+            } else {
+                let there = TcpStream::connect((options.get_host(), port)).await.unwrap();
+                tokio::spawn(through(here, there));
             }
         }
     });
