@@ -30,7 +30,13 @@ const POOLS: [u64; 4] = [100, 1_000, 10_000, 50_000];
 const DRAWN_A_START: u32 = 3;
 
 /// Boards this much easier than the hardest still count in a deep hunt.
-const DEEP_MARGIN: u16 = 12;
+const DEEP_MARGIN: u16 = 24;
+
+/// A board swept from so many of its positions is swept from another after boards that are so many slides easier, times the
+/// number. A broad hunt goes round its hard boards, to find what is left near them; a deep one goes down first, where the
+/// way to a summit that stands alone begins.
+const BROAD_STEP: u16 = 2;
+const DEEP_STEP: u16 = 8;
 
 /// Iterations of the first scatter job, and the fewest of a shard: seconds of work on most lots, so that the next can be
 /// sized.
@@ -206,7 +212,11 @@ impl Planner<'_> {
         let measured = tx.measured(self.hunt.hunt, JobKind::Sweep).await?;
         let wanted = n_iterations(measured, self.sizing.target, FIRST_SWEEP);
         let space = self.space;
-        let mut boards = tx.unswept(self.hunt.hunt, space, MAX_SWEPT).await?;
+        let step = match self.hunt.plan.aim {
+            Aim::Broad => BROAD_STEP,
+            Aim::Deep => DEEP_STEP,
+        };
+        let mut boards = tx.unswept(self.hunt.hunt, space, MAX_SWEPT, step).await?;
         let mutator = Mutator::new(space);
         let mut n_changes = 0;
         let mut starts = Vec::new();

@@ -22,10 +22,6 @@ pub struct ArmYield {
     pub worth: f64,
 }
 
-/// A board swept from so many of its positions is swept from another after boards that are so many slides easier, times
-/// the number.
-const STEP: i16 = 2;
-
 /// From no more of a board's positions than this is it swept: by then chances are better elsewhere.
 const MAX_PASSES: i16 = 24;
 
@@ -111,7 +107,7 @@ impl Tx {
     }
 
     /// The boards whose changes are tried next, hardest first, of equal par the smallest clusters first. Each pass over a board
-    /// makes it count as `STEP` slides easier, so that those of the hardest are tried from many positions while the sweep comes
+    /// makes it count as `step` slides easier, so that those of the hardest are tried from many positions while the sweep comes
     /// down to easier ones; what a job of the hunt has tried or will try is not tried again.
     ///
     /// # Errors
@@ -121,6 +117,7 @@ impl Tx {
         hunt: HuntId,
         space: &BoardSpace,
         n_starts: u32,
+        step: u16,
     ) -> Result<Vec<Unswept>, StoreError> {
         let fields = space.fields();
         let lot = (i16::from(fields.lot.width()), i16::from(fields.lot.height()));
@@ -159,7 +156,7 @@ impl Tx {
             exit_row,
             most_walls,
             most_vehicles,
-            STEP,
+            i16::try_from(step).unwrap_or(i16::MAX),
             MAX_PASSES,
         )
         .fetch_all(&mut *self.tx)
