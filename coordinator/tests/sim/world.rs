@@ -401,15 +401,19 @@ impl<'a> World<'a> {
         if !granted.leases.is_empty() || !is_willing || self.book.was_granted(&wish.request_id) {
             return Ok(());
         }
-        let gone: bool =
-            sqlx::query_scalar("SELECT gone_at IS NOT NULL FROM workers WHERE session::text = $1")
-                .bind(&wish.session)
-                .fetch_one(&self.ground.pool)
-                .await
-                .unwrap();
+        // Whoever was gone by then; or it was granted something by a call that was torn off, and lost it since.
+        let is_spent: bool = sqlx::query_scalar(
+            "SELECT gone_at IS NOT NULL OR EXISTS (SELECT FROM job_attempts WHERE request_id::text = $2)
+            FROM workers WHERE session::text = $1",
+        )
+        .bind(&wish.session)
+        .bind(&wish.request_id)
+        .fetch_one(&self.ground.pool)
+        .await
+        .unwrap();
         let kinds = self.workers[letter.worker].kinds();
         let kinds: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
-        let is_left = !gone
+        let is_left = !is_spent
             && self
                 .book
                 .is_work_left(
