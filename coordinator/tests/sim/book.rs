@@ -35,6 +35,8 @@ pub(crate) struct Book {
     pub(crate) is_census_spoiled: bool,
     /// Coordinators that were not told of a backup, and may each refuse one batch over what they remembered.
     pub(crate) n_unaware: usize,
+    /// Where tokens went on after each restore.
+    pub(crate) marks: Vec<i64>,
     /// The database at the last look.
     pub(crate) seen: Seen,
 }

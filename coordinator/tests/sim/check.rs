@@ -57,7 +57,7 @@ struct Sums {
     unreadable: i64,
 }
 
-/// (At a restore tokens jump to a number of milliseconds.)
+/// (At a restore tokens go on from a mark: a number of milliseconds.)
 const SUMS: &str = "
     SELECT (SELECT count(*) FROM boards) AS boards,
         (SELECT coalesce(sum(n_boards), 0)::bigint FROM board_counts) AS counted,
@@ -68,9 +68,9 @@ const SUMS: &str = "
         (SELECT count(*) FROM job_attempts a JOIN jobs ON jobs.id = a.job_id WHERE a.outcome = 'running'
             AND (jobs.state <> 'leased' OR jobs.token <> a.token)) AS running_without_lease,
         (SELECT count(*) FROM (
-            SELECT token - lag(token, 1, 0::bigint) OVER (PARTITION BY id ORDER BY token) AS step FROM (
+            SELECT token, token - lag(token, 1, 0::bigint) OVER (PARTITION BY id ORDER BY token) AS step FROM (
                 SELECT id, token FROM jobs WHERE token > 0 UNION SELECT job_id, token FROM job_attempts) t) x
-            WHERE step > 1 AND step < 1000000000)
+            WHERE step > 1 AND token <> ALL ($1) AND token - 1 <> ALL ($1))
             + (SELECT count(*) FROM job_attempts a JOIN jobs ON jobs.id = a.job_id WHERE a.token > jobs.token) AS gaps_in_tokens,
         (SELECT count(*) FROM (SELECT job_id FROM job_attempts WHERE outcome = 'done'
             GROUP BY job_id HAVING count(*) > 1) x) AS done_twice,
@@ -102,6 +102,7 @@ impl Book {
     /// Looks at the database and says what is broken.
     pub(crate) async fn check(&mut self, pool: &PgPool, truth: &mut Truth) -> Result<(), Broken> {
         let sums: Sums = sqlx::query_as(SUMS)
+            .bind(&self.marks)
             .fetch_one(pool)
             .await
             .map_err(|error| error.to_string())?;

@@ -1,6 +1,6 @@
 //! Failures that the simulation found, each the shortest list of operations that showed it.
 
-use crate::ops::Act::{Complete, Next, Work};
+use crate::ops::Act::{Acquire, Complete, Next, Work};
 use crate::ops::Fate::{AnswerLost, RequestLate, Twice, Well};
 use crate::ops::Lie;
 use crate::ops::Op::{self, Do, Hunt};
@@ -86,6 +86,20 @@ pub(crate) const ALL: &[(&str, &[Op])] = &[
             Do(0, Next, Well),
             Do(0, Next, Well),
             Do(0, Next, Well),
+        ],
+    ),
+    (
+        "tokens that went on from a second restore were taken for gaps (by the simulation itself)",
+        &[
+            Hunt(Mixed(1)),
+            Do(2, Next, Well),
+            Do(0, Next, Well),
+            Do(0, Acquire, Well),
+            Op::Backup,
+            Op::Restore,
+            Do(2, Next, Well),
+            Op::Backup,
+            Op::Restore,
         ],
     ),
 ];

@@ -174,6 +174,12 @@ impl<'a> World<'a> {
                     self.ground.store.begin_after_restore().await.unwrap();
                     self.book = book.clone();
                     self.book.n_unaware = N_COORDINATORS;
+                    let mark: Option<i64> =
+                        sqlx::query_scalar("SELECT max(token) FROM jobs WHERE state IN ('queued', 'parked')")
+                            .fetch_one(&self.ground.pool)
+                            .await
+                            .unwrap();
+                    self.book.marks.extend(mark);
                     self.wishes.truncate(*n_wishes);
                     self.is_touched = true;
                 }
