@@ -22,8 +22,7 @@ use tokio::sync::oneshot;
 use crate::config::Proving;
 use crate::store::BoardRow;
 
-pub(crate) use turns::UnderWay;
-use turns::{Credential, Party, Place, Turns};
+use turns::{Asker, Credential, Place, Turns};
 
 /// Boards this close to the best par known, or above it, are records: always proved.
 const RECORD_MARGIN: u16 = 2;
@@ -32,7 +31,7 @@ const RECORD_MARGIN: u16 = 2;
 #[derive(Clone, Debug)]
 pub struct Prover {
     inner: Arc<Inner>,
-    party: Party,
+    asker: Asker,
 }
 
 #[derive(Debug)]
@@ -107,7 +106,7 @@ impl Prover {
                 turns,
                 lots: RandomState::new(),
             }),
-            party: Party {
+            asker: Asker {
                 credential: Credential::Farm,
                 session: None,
             },
@@ -123,7 +122,7 @@ impl Prover {
         });
         Prover {
             inner: Arc::clone(&self.inner),
-            party: Party {
+            asker: Asker {
                 credential,
                 session: Some(session),
             },
@@ -243,7 +242,7 @@ impl Prover {
     }
 
     fn place(&self) -> Result<Place, Busy> {
-        self.inner.turns.place(&self.party).ok_or(Busy {
+        self.inner.turns.place(&self.asker).ok_or(Busy {
             n_batches: self.inner.config.max_batches,
         })
     }

@@ -7,7 +7,7 @@ use proto::convert::{
     Acquire, Batch, Beat, Completion, Directive, Hello, LeaseAction, LeaseOutcome, Release, Welcome,
     WireError,
 };
-use proto::ids::{BatchId, FencingToken, JobId, Session};
+use proto::ids::{FencingToken, JobId, Session};
 use proto::v1::farm_server::Farm;
 use proto::{MAX_BOARDS_PER_BATCH, PROTOCOL, v1};
 use tonic::{Request, Response, Status};
@@ -15,12 +15,13 @@ use tracing::{info, warn};
 use uuid::Uuid;
 
 use super::CallError;
+use super::under_way::UnderWay;
 use crate::Shared;
 use crate::doors::Caller;
 use crate::jams;
 use crate::jobs::grant;
 use crate::measures;
-use crate::prove::{Prover, UnderWay};
+use crate::prove::Prover;
 use crate::store::{EventKind, EventToWrite, Sampling, WorkerStanding};
 use crate::submit::submit;
 
@@ -30,7 +31,7 @@ pub struct FarmService {
     shared: Arc<Shared>,
     owners: Arc<Owners>,
     /// Batches that are being proved and stored.
-    under_way: Arc<UnderWay<(Session, BatchId)>>,
+    under_way: Arc<UnderWay>,
 }
 
 /// Whose token each session was opened with; it never changes, so it is asked once.
@@ -360,7 +361,7 @@ impl Farm for FarmService {
         let batch: Batch = self.read(request).await?;
         let session = batch.session;
         // Who hung up and sends it again would have it proved twice at once; the first time is carried through.
-        let Some(_on_its_way) = self.under_way.begin((session, batch.id)) else {
+        let Some(_on_its_way) = self.under_way.begin(session, batch.id) else {
             return Err(CallError::UnderWay.into());
         };
         let prover = shared.prover.on_behalf_of(caller.as_deref(), session);

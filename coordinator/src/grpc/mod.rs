@@ -4,5 +4,6 @@
 pub mod farm;
 pub mod operator;
 mod status;
+mod under_way;
 
 pub use status::CallError;

@@ -4,7 +4,7 @@
 //! the line whose credential keeps the fewest threads busy, then the one that keeps the fewest itself, then the one that waited
 //! longest since its last turn. So whoever hands in what takes long holds up itself: others wait for one piece at most.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use proto::ids::Session;
@@ -16,7 +16,7 @@ const ALL_TO_ONE: usize = 4;
 
 /// For whom something is proved.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Party {
+pub(super) struct Asker {
     pub(super) credential: Credential,
     pub(super) session: Option<Session>,
 }
@@ -50,7 +50,7 @@ impl Drop for Place {
 
 /// A piece to be proved now.
 pub(super) struct Turn {
-    party: Party,
+    asker: Asker,
     pieces: Pieces,
     idx: usize,
 }
@@ -64,11 +64,11 @@ pub(super) struct Turns {
 
 #[derive(Debug, Default)]
 struct Lines {
-    of: HashMap<Party, Line>,
+    of: HashMap<Asker, Line>,
     /// Threads that each credential keeps busy.
     busy: HashMap<Credential, usize>,
     /// Batches that have a place, each with whose it is.
-    places: HashMap<u64, Party>,
+    places: HashMap<u64, Asker>,
     n_turns: u64,
     n_places: u64,
 }
@@ -104,19 +104,19 @@ impl Turns {
         }
     }
 
-    /// A place for a batch; `None`: its party has as many as it may, or there are as many as there may be at all.
-    pub(super) fn place(self: &Arc<Turns>, party: &Party) -> Option<Place> {
+    /// A place for a batch; `None`: its asker has as many as it may, or there are as many as there may be at all.
+    pub(super) fn place(self: &Arc<Turns>, asker: &Asker) -> Option<Place> {
         let mut lines = self.lock();
-        let mine = lines.places.values().filter(|other| *other == party).count();
+        let mine = lines.places.values().filter(|other| *other == asker).count();
         let ours = lines.places.values();
-        let ours = ours.filter(|other| other.credential == party.credential).count();
-        let is_crowded = party.session.is_some() && mine >= MAX_BATCHES_A_WORKER;
+        let ours = ours.filter(|other| other.credential == asker.credential).count();
+        let is_crowded = asker.session.is_some() && mine >= MAX_BATCHES_A_WORKER;
         if is_crowded || ours >= self.max_batches || lines.places.len() >= ALL_TO_ONE * self.max_batches {
             return None;
         }
         lines.n_places += 1;
         let id = lines.n_places;
-        lines.places.insert(id, party.clone());
+        lines.places.insert(id, asker.clone());
         drop(lines);
         Some(Place {
             turns: Arc::clone(self),
@@ -124,13 +124,13 @@ impl Turns {
         })
     }
 
-    /// Puts the pieces of a batch in its party's line. As many turns are to be taken.
+    /// Puts the pieces of a batch in its asker's line. As many turns are to be taken.
     pub(super) fn line_up(&self, place: &Place, n_pieces: usize, pieces: Pieces) {
         let mut lines = self.lock();
-        let Some(party) = lines.places.get(&place.id).cloned() else {
+        let Some(asker) = lines.places.get(&place.id).cloned() else {
             return;
         };
-        let line = lines.of.entry(party).or_default();
+        let line = lines.of.entry(asker).or_default();
         line.waiting.push_back(Waiting {
             id: place.id,
             pieces,
@@ -148,20 +148,20 @@ impl Turns {
             n_turns,
             ..
         } = &mut *lines;
-        let (party, line) = all
+        let (asker, line) = all
             .iter_mut()
             .filter(|(_, line)| !line.waiting.is_empty())
-            .min_by_key(|(party, line)| {
-                let ours = busy.get(&party.credential).copied().unwrap_or(0);
+            .min_by_key(|(asker, line)| {
+                let ours = busy.get(&asker.credential).copied().unwrap_or(0);
                 (ours, line.n_busy, line.last_turn)
             })?;
         *n_turns += 1;
         line.last_turn = *n_turns;
         line.n_busy += 1;
-        *busy.entry(party.credential.clone()).or_default() += 1;
+        *busy.entry(asker.credential.clone()).or_default() += 1;
         let first = line.waiting.front_mut().expect("the line is not empty");
         let turn = Turn {
-            party: party.clone(),
+            asker: asker.clone(),
             pieces: Arc::clone(&first.pieces),
             idx: first.next,
         };
@@ -174,19 +174,19 @@ impl Turns {
 
     /// Proves a piece.
     pub(super) fn run(&self, turn: Turn) {
-        let Turn { party, pieces, idx } = turn;
+        let Turn { asker, pieces, idx } = turn;
         pieces(idx);
         let mut lines = self.lock();
-        if let Some(n_busy) = lines.busy.get_mut(&party.credential) {
+        if let Some(n_busy) = lines.busy.get_mut(&asker.credential) {
             *n_busy -= 1;
             if *n_busy == 0 {
-                lines.busy.remove(&party.credential);
+                lines.busy.remove(&asker.credential);
             }
         }
-        if let Some(line) = lines.of.get_mut(&party) {
+        if let Some(line) = lines.of.get_mut(&asker) {
             line.n_busy -= 1;
             if line.n_busy == 0 && line.waiting.is_empty() {
-                lines.of.remove(&party);
+                lines.of.remove(&asker);
             }
         }
     }
@@ -194,13 +194,13 @@ impl Turns {
     /// Gives a batch's place back; once more does nothing.
     pub(super) fn leave(&self, id: u64) {
         let mut lines = self.lock();
-        let Some(party) = lines.places.remove(&id) else {
+        let Some(asker) = lines.places.remove(&id) else {
             return;
         };
-        if let Some(line) = lines.of.get_mut(&party) {
+        if let Some(line) = lines.of.get_mut(&asker) {
             line.waiting.retain(|waiting| waiting.id != id);
             if line.n_busy == 0 && line.waiting.is_empty() {
-                lines.of.remove(&party);
+                lines.of.remove(&asker);
             }
         }
     }
@@ -216,54 +216,22 @@ impl Place {
     }
 }
 
-/// Batches that are under way, so that one that is sent again meanwhile is not proved twice at once.
-#[derive(Debug)]
-pub(crate) struct UnderWay<K>(Mutex<HashSet<K>>);
-
-/// A batch under way; dropped, it is no more.
-#[derive(Debug)]
-pub(crate) struct OnItsWay<'a, K: Copy + Eq + std::hash::Hash> {
-    under_way: &'a UnderWay<K>,
-    key: K,
-}
-
-impl<K> Default for UnderWay<K> {
-    fn default() -> UnderWay<K> {
-        UnderWay(Mutex::default())
-    }
-}
-
-impl<K: Copy + Eq + std::hash::Hash> UnderWay<K> {
-    /// `None`: it is under way already.
-    pub(crate) fn begin(&self, key: K) -> Option<OnItsWay<'_, K>> {
-        let is_new = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
-        is_new.then_some(OnItsWay { under_way: self, key })
-    }
-}
-
-impl<K: Copy + Eq + std::hash::Hash> Drop for OnItsWay<'_, K> {
-    fn drop(&mut self) {
-        let mut keys = self.under_way.0.lock().unwrap_or_else(PoisonError::into_inner);
-        keys.remove(&self.key);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use uuid::Uuid;
 
     use super::*;
 
-    fn worker(token: &str, n: u128) -> Party {
-        Party {
+    fn worker(token: &str, n: u128) -> Asker {
+        Asker {
             credential: Credential::Token(token.into()),
             session: Some(Session::new(Uuid::from_u128(n))),
         }
     }
 
     /// Ten pieces, which say whose they are.
-    fn line_up(turns: &Arc<Turns>, party: &Party) -> Place {
-        let place = turns.place(party).unwrap();
+    fn line_up(turns: &Arc<Turns>, asker: &Asker) -> Place {
+        let place = turns.place(asker).unwrap();
         turns.line_up(&place, 10, Arc::new(|_| {}));
         place
     }
@@ -275,15 +243,15 @@ mod tests {
         let _places = [line_up(&turns, &greedy), line_up(&turns, &greedy)];
         // Both threads are the greedy one's when the other comes.
         let [first, second] = [turns.take().unwrap(), turns.take().unwrap()];
-        assert!(first.party == greedy && second.party == greedy);
+        assert!(first.asker == greedy && second.asker == greedy);
         let _place = line_up(&turns, &modest);
         turns.run(first);
         let third = turns.take().unwrap();
-        assert!(third.party == modest, "the first thread that is free is its");
+        assert!(third.asker == modest, "the first thread that is free is its");
         turns.run(second);
-        assert!(turns.take().unwrap().party == greedy);
+        assert!(turns.take().unwrap().asker == greedy);
         turns.run(third);
-        assert!(turns.take().unwrap().party == modest);
+        assert!(turns.take().unwrap().asker == modest);
     }
 
     #[test]
@@ -294,7 +262,7 @@ mod tests {
         let _place = line_up(&turns, &one);
         // Four threads: two each.
         let taken: Vec<_> = (0..4).map(|_| turns.take().unwrap()).collect();
-        assert_eq!(taken.iter().filter(|turn| turn.party == one).count(), 2);
+        assert_eq!(taken.iter().filter(|turn| turn.asker == one).count(), 2);
     }
 
     #[test]
@@ -323,14 +291,5 @@ mod tests {
         turns.run(turn);
         let lines = turns.lock();
         assert!(lines.of.is_empty() && lines.busy.is_empty() && lines.places.is_empty());
-    }
-
-    #[test]
-    fn a_batch_is_under_way_once() {
-        let under_way = UnderWay::default();
-        let first = under_way.begin(1);
-        assert!(first.is_some() && under_way.begin(1).is_none() && under_way.begin(2).is_some());
-        drop(first);
-        assert!(under_way.begin(1).is_some());
     }
 }
