@@ -12,7 +12,7 @@ use tracing::warn;
 
 use crate::config::Sizing;
 use crate::jobs::plan::{MAX_PLANNED, job_seed};
-use crate::jobs::size::Measured;
+use crate::jobs::size::{Measured, n_iterations};
 use crate::store::{CensusToPlan, HuntToPlan, JobToInsert, RangeToSplit, Store, StoreError, Tx};
 
 /// A census' first range is this part of all units, but not more than so many units: seconds of work on most lots, so
@@ -22,9 +22,6 @@ const MAX_FIRST: u64 = 64;
 
 /// No range is larger than this part of all units, so that the end of a census is shared by its workers.
 const LARGEST_PART: u64 = 50;
-
-/// A range is at most this much longer than those before it: units differ by orders of magnitude.
-const MAX_GROWTH: f64 = 4.0;
 
 /// Puts ranges of a census on the queue until so many jobs wait there; how many were added.
 ///
@@ -157,23 +154,10 @@ async fn insert(
 }
 
 /// Units of the next range, so that it takes about as long as jobs should.
-fn n_units(measured: Measured, census: &CensusToPlan, sizing: &Sizing) -> u64 {
+fn n_units(measured: Option<Measured>, census: &CensusToPlan, sizing: &Sizing) -> u64 {
     let first = census.n_units.div_ceil(FIRST_PART).clamp(1, MAX_FIRST);
     let largest = census.n_units.div_ceil(LARGEST_PART).max(1);
-    if measured.n_jobs == 0 || measured.n_iterations == 0 {
-        return first;
-    }
-    #[expect(clippy::cast_precision_loss, reason = "a size is an estimate")]
-    let (n_jobs, n_iterations) = (measured.n_jobs as f64, measured.n_iterations as f64);
-    let per_second = n_iterations / measured.seconds.max(0.001);
-    let wanted = (per_second * sizing.target.as_secs_f64()).min(n_iterations / n_jobs * MAX_GROWTH);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "clamped to the range of units below"
-    )]
-    let size = wanted.max(1.0) as u64;
-    size.clamp(1, largest)
+    n_iterations(measured, sizing.target, first).clamp(1, largest)
 }
 
 /// Whether the `n`th range of a census is counted twice. One is drawn from every so many, by the hunt's seed: a worker

@@ -7,14 +7,11 @@ use proto::convert::{JobKind, Work};
 
 use crate::config::Sizing;
 use crate::jobs::plan::MAX_PLANNED;
-use crate::jobs::size::Measured;
+use crate::jobs::size::{Measured, n_iterations};
 use crate::store::{DifficultyPlan, HuntToPlan, JobToInsert, StoreError, Tx, Unmeasured};
 
 /// Boards of a hunt's first job: seconds of work, so that the next can be sized.
-const FIRST: usize = 500;
-
-/// A job is at most this much longer than those before it: clusters differ by orders of magnitude.
-const MAX_GROWTH: f64 = 4.0;
+const FIRST: u64 = 500;
 
 /// Larger clusters are left out. The largest 6x6 cluster has 541,934 positions; this many take some 200 MB.
 const MAX_STATES: u64 = 2_000_000;
@@ -97,21 +94,9 @@ async fn next_boards(
 }
 
 /// Boards of the next job, so that it takes about as long as jobs should.
-fn n_boards(measured: Measured, sizing: &Sizing) -> usize {
-    if measured.n_jobs == 0 || measured.n_iterations == 0 {
-        return FIRST;
-    }
-    #[expect(clippy::cast_precision_loss, reason = "a size is an estimate")]
-    let (n_jobs, n_iterations) = (measured.n_jobs as f64, measured.n_iterations as f64);
-    let per_second = n_iterations / measured.seconds.max(0.001);
-    let wanted = (per_second * sizing.target.as_secs_f64()).min(n_iterations / n_jobs * MAX_GROWTH);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "clamped to the length of a list below"
-    )]
-    let size = wanted.max(1.0) as usize;
-    size.clamp(1, MAX_BOARDS)
+fn n_boards(measured: Option<Measured>, sizing: &Sizing) -> usize {
+    let size = n_iterations(measured, sizing.target, FIRST);
+    usize::try_from(size).map_or(MAX_BOARDS, |size| size.clamp(1, MAX_BOARDS))
 }
 
 #[cfg(test)]
@@ -126,14 +111,15 @@ mod tests {
             target: Duration::from_mins(1),
             ..Sizing::default()
         };
-        let measured = |n_iterations, seconds| Measured {
-            n_jobs: 1,
-            n_iterations,
-            seconds,
+        let measured = |n_iterations, seconds| {
+            Some(Measured {
+                n_iterations,
+                per_second: n_iterations / seconds,
+            })
         };
-        assert_eq!(n_boards(Measured::default(), &sizing), FIRST);
-        assert_eq!(n_boards(measured(500, 10.0), &sizing), 2_000);
-        assert_eq!(n_boards(measured(500, 20.0), &sizing), 1_500);
-        assert_eq!(n_boards(measured(20_000, 1.0), &sizing), MAX_BOARDS);
+        assert_eq!(n_boards(None, &sizing), 500);
+        assert_eq!(n_boards(measured(500.0, 10.0), &sizing), 2_000);
+        assert_eq!(n_boards(measured(500.0, 20.0), &sizing), 1_500);
+        assert_eq!(n_boards(measured(20_000.0, 1.0), &sizing), MAX_BOARDS);
     }
 }

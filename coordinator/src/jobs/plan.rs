@@ -35,8 +35,8 @@ const DEEP_MARGIN: u16 = 24;
 /// A board swept from so many of its positions is swept from another after boards that are so many slides easier, times the
 /// number. A broad hunt goes round its hard boards, to find what is left near them; a deep one goes down first, where the
 /// way to a summit that stands alone begins.
-const BROAD_STEP: u16 = 2;
-const DEEP_STEP: u16 = 8;
+const BROAD_STEP: i16 = 2;
+const DEEP_STEP: i16 = 8;
 
 /// Iterations of the first scatter job, and the fewest of a shard: seconds of work on most lots, so that the next can be
 /// sized.

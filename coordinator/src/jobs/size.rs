@@ -28,19 +28,17 @@ pub struct Pace {
     pub seconds: f64,
 }
 
-/// How long jobs take.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// A job of the usual size, at the usual rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// Jobs whose sizes add up to `n_iterations`; 0: nothing was measured.
-    pub n_jobs: u64,
-    /// Iterations of them.
-    pub n_iterations: u64,
-    /// How long they take.
-    pub seconds: f64,
+    /// Its iterations.
+    pub n_iterations: f64,
+    /// Of them, how many are done in a second.
+    pub per_second: f64,
 }
 
-/// The middle of what was measured: a job of the usual size, at the usual rate.
-pub fn measured(paces: &[Pace]) -> Measured {
+/// The mean of the sizes, which are the specifications' own, and the middle of the rates; `None`: nothing was measured.
+pub fn measured(paces: &[Pace]) -> Option<Measured> {
     let mut n_of: BTreeMap<&str, f64> = BTreeMap::new();
     for pace in paces {
         *n_of.entry(&pace.party).or_default() += 1.0;
@@ -57,25 +55,13 @@ pub fn measured(paces: &[Pace]) -> Measured {
     };
     #[expect(clippy::cast_precision_loss, reason = "a size is an estimate")]
     let size = |pace: &Pace| pace.n_iterations as f64;
-    let rate = |pace: &Pace| size(pace) / pace.seconds.max(0.001);
-    let middle = |figure: &dyn Fn(&Pace) -> f64| {
-        let weighed = paces.iter().map(|pace| (figure(pace), weight(pace)));
-        weighted_median(weighed.collect())
-    };
-    let (Some(n_iterations), Some(per_second)) = (middle(&size), middle(&rate)) else {
-        return Measured::default();
-    };
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "it is one of the sizes, which are counts"
-    )]
-    let whole = n_iterations as u64;
-    Measured {
-        n_jobs: 1,
-        n_iterations: whole,
-        seconds: n_iterations / per_second,
-    }
+    let rates = paces
+        .iter()
+        .map(|pace| (size(pace) / pace.seconds.max(0.001), weight(pace)));
+    Some(Measured {
+        per_second: weighted_median(rates.collect())?,
+        n_iterations: paces.iter().map(size).sum::<f64>() / n_all,
+    })
 }
 
 /// The first figure, by size, at which half of all weight is reached.
@@ -92,15 +78,11 @@ fn weighted_median(mut weighed: Vec<(f64, f64)>) -> Option<f64> {
 }
 
 /// Iterations of all shards together so that a job takes about `target`; `first` where nothing was measured.
-pub fn n_iterations(measured: Measured, target: Duration, first: u64) -> u64 {
-    if measured.n_jobs == 0 || measured.n_iterations == 0 {
+pub fn n_iterations(measured: Option<Measured>, target: Duration, first: u64) -> u64 {
+    let Some(measured) = measured else {
         return first;
-    }
-    #[expect(clippy::cast_precision_loss, reason = "a size is an estimate")]
-    let (n_jobs, n_iterations) = (measured.n_jobs as f64, measured.n_iterations as f64);
-    let former = n_iterations / n_jobs;
-    let per_second = n_iterations / measured.seconds.max(0.001);
-    let wanted = (per_second * target.as_secs_f64()).min(former * MAX_GROWTH);
+    };
+    let wanted = (measured.per_second * target.as_secs_f64()).min(measured.n_iterations * MAX_GROWTH);
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -125,26 +107,20 @@ mod tests {
 
     const MINUTE: Duration = Duration::from_mins(1);
 
+    fn size_after(n_iterations: u64, seconds: f64) -> u64 {
+        super::n_iterations(measured(&paces("", 1, n_iterations, seconds)), MINUTE, 1)
+    }
+
     #[test]
     fn the_first_job_has_the_size_it_is_given() {
-        assert_eq!(n_iterations(Measured::default(), MINUTE, 6_400), 6_400);
+        assert_eq!(n_iterations(None, MINUTE, 6_400), 6_400);
     }
 
     #[test]
     fn jobs_grow_to_their_time_step_by_step() {
-        let measured = Measured {
-            n_jobs: 2,
-            n_iterations: 12_800,
-            seconds: 20.0,
-        };
         // 640 a second for a minute are 38,400; 6,400 before allow 25,600.
-        assert_eq!(n_iterations(measured, MINUTE, 1), 25_600);
-        let measured = Measured {
-            n_jobs: 2,
-            n_iterations: 51_200,
-            seconds: 80.0,
-        };
-        assert_eq!(n_iterations(measured, MINUTE, 1), 38_400);
+        assert_eq!(size_after(6_400, 10.0), 25_600);
+        assert_eq!(size_after(25_600, 40.0), 38_400);
     }
 
     fn paces(party: &str, n_jobs: usize, n_iterations: u64, seconds: f64) -> Vec<Pace> {
@@ -177,29 +153,30 @@ mod tests {
         let mut one_party = paces("", 7, 6_400, 10.0);
         one_party.extend(paces("", 1, 6_400, 0.0));
         assert_eq!(n_iterations(measured(&one_party), MINUTE, 1), 25_600);
-        assert_eq!(measured(&[]), Measured::default());
+        assert_eq!(measured(&[]), None);
+    }
+
+    #[test]
+    fn pieces_of_ranges_that_were_cut_do_not_keep_jobs_small() {
+        let mut latest = paces("", 7, 16, 0.03);
+        latest.extend(paces("", 1, 64, 0.05));
+        let size = n_iterations(measured(&latest), Duration::from_millis(200), 1);
+        assert_eq!(
+            size, 88,
+            "four times the mean, not the middle, of the sizes before"
+        );
     }
 
     #[test]
     fn slow_jobs_shrink_at_once() {
-        let measured = Measured {
-            n_jobs: 1,
-            n_iterations: 64_000,
-            seconds: 640.0,
-        };
-        assert_eq!(n_iterations(measured, MINUTE, 1), 6_000);
+        assert_eq!(size_after(64_000, 640.0), 6_000);
     }
 
     #[test]
     fn sizes_stay_within_what_a_job_may_have() {
-        let measured = |n_iterations, seconds| Measured {
-            n_jobs: 1,
-            n_iterations,
-            seconds,
-        };
-        let most = n_iterations(measured(u64::MAX, 0.0), MINUTE, 1);
+        let most = size_after(u64::MAX, 0.0);
         assert_eq!(cut(most, 1, 100), (1, MAX_ITERATIONS_PER_SHARD));
-        assert_eq!(n_iterations(measured(1, 1e9), MINUTE, 1), 1);
+        assert_eq!(size_after(1, 1e9), 1);
         assert_eq!(cut(1, 64, 100), (1, 1));
     }
 

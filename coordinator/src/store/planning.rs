@@ -70,7 +70,7 @@ impl Tx {
     ///
     /// # Errors
     /// [`StoreError::Database`].
-    pub async fn measured(&mut self, hunt: HuntId, kind: JobKind) -> Result<Measured, StoreError> {
+    pub async fn measured(&mut self, hunt: HuntId, kind: JobKind) -> Result<Option<Measured>, StoreError> {
         let rows = sqlx::query!(
             r#"
             SELECT p.party, p.n_work, p.seconds

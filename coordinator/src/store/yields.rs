@@ -117,7 +117,7 @@ impl Tx {
         hunt: HuntId,
         space: &BoardSpace,
         n_starts: u32,
-        step: u16,
+        step: i16,
     ) -> Result<Vec<Unswept>, StoreError> {
         let fields = space.fields();
         let lot = (i16::from(fields.lot.width()), i16::from(fields.lot.height()));
@@ -156,7 +156,7 @@ impl Tx {
             exit_row,
             most_walls,
             most_vehicles,
-            i16::try_from(step).unwrap_or(i16::MAX),
+            step,
             MAX_PASSES,
         )
         .fetch_all(&mut *self.tx)
