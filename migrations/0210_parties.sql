@@ -54,13 +54,18 @@ BEGIN
 END
 $$;
 
--- Whether somebody else may be given something, and was heard of lately: a worker of this engine who is none of these.
-CREATE FUNCTION has_other_worker(of_engine text, than text[], silence interval) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+-- Whether a worker of a party that is not wanted may be given something all the same: no other party is there, and it is not
+-- one of the workers that are not wanted themselves, or nobody else is there either.
+CREATE FUNCTION may_stand_in(me text, of_engine text, workers_unwanted text[], parties_unwanted text[], silence interval)
+RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
-    RETURN EXISTS (
+    IF NOT live_parties(of_engine, silence) <@ parties_unwanted THEN
+        RETURN false;
+    END IF;
+    RETURN me <> ALL (workers_unwanted) OR NOT EXISTS (
         SELECT FROM workers w
         WHERE w.gone_at IS NULL AND w.quarantined_at IS NULL AND w.directive = 'run' AND w.engine = of_engine
-            AND w.last_seen > now() - silence AND w.identity <> ALL (than));
+            AND w.last_seen > now() - silence AND w.identity <> ALL (workers_unwanted));
 END
 $$;
 
@@ -112,11 +117,8 @@ BEGIN
     IF greatest(waits, it.created_at) < now() - patience THEN
         RETURN true;
     END IF;
-    IF NOT live_parties(me.engine, silence) <@ parties THEN
-        RETURN false;
-    END IF;
-    -- There is no other party. (A range is counted twice by one worker if it is all there is.)
-    RETURN me.identity <> ALL (made_by) OR NOT has_other_worker(me.engine, made_by, silence);
+    -- (A range is counted twice by one worker if it is all there is.)
+    RETURN may_stand_in(me.identity, me.engine, made_by, parties, silence);
 END
 $$;
 
@@ -138,9 +140,6 @@ BEGIN
     IF failed_by IS NULL OR me.party <> ALL (parties) OR waits < now() - patience THEN
         RETURN true;
     END IF;
-    IF NOT live_parties(me.engine, silence) <@ parties THEN
-        RETURN false;
-    END IF;
-    RETURN me.identity <> ALL (failed_by) OR NOT has_other_worker(me.engine, failed_by, silence);
+    RETURN may_stand_in(me.identity, me.engine, failed_by, parties, silence);
 END
 $$;

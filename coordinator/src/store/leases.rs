@@ -320,7 +320,7 @@ impl Store {
         let rows = sqlx::query!(
             r#"
             WITH late AS (
-                SELECT jobs.id, jobs.worker_id,
+                SELECT jobs.id, jobs.worker_id, jobs.n_failures, jobs.n_outages,
                     hunts.state = 'cancelled' OR (hunts.state = 'done' AND jobs.audit_of IS NULL) AS is_over,
                     CASE WHEN jobs.expires_at >= clock_timestamp() THEN 'stalled'
                         WHEN jobs.expires_at - make_interval(secs => $4) < $3::timestamptz THEN 'outage' ELSE 'expired' END AS outcome
@@ -330,19 +330,19 @@ impl Store {
                 ORDER BY jobs.id
                 LIMIT 10000
                 FOR UPDATE OF jobs SKIP LOCKED
+            ), counted_up AS (
+                SELECT id, worker_id, outcome, is_over, n_failures + (outcome <> 'outage')::integer AS n_failures,
+                    n_outages + (outcome = 'outage')::integer AS n_outages
+                FROM late
             ), ended AS (
                 UPDATE jobs SET
-                    state = CASE WHEN late.is_over THEN 'cancelled'
-                        WHEN CASE WHEN late.outcome = 'outage' THEN jobs.n_outages + 1 >= $5 ELSE jobs.n_failures + 1 >= $1 END
-                            THEN 'parked' ELSE 'queued' END,
-                    ended_at = CASE WHEN late.is_over
-                        OR CASE WHEN late.outcome = 'outage' THEN jobs.n_outages + 1 >= $5 ELSE jobs.n_failures + 1 >= $1 END
-                        THEN clock_timestamp() END,
-                    n_failures = jobs.n_failures + (late.outcome <> 'outage')::integer,
-                    n_outages = jobs.n_outages + (late.outcome = 'outage')::integer, worker_id = NULL, expires_at = NULL, rate = 0, flat_beats = 0
-                FROM late
-                WHERE jobs.id = late.id
-                RETURNING jobs.id, jobs.token, jobs.hunt_id, jobs.state, late.worker_id, late.outcome
+                    state = CASE WHEN up.is_over THEN 'cancelled'
+                        WHEN up.n_failures >= $1 OR up.n_outages >= $5 THEN 'parked' ELSE 'queued' END,
+                    ended_at = CASE WHEN up.is_over OR up.n_failures >= $1 OR up.n_outages >= $5 THEN clock_timestamp() END,
+                    n_failures = up.n_failures, n_outages = up.n_outages, worker_id = NULL, expires_at = NULL, rate = 0, flat_beats = 0
+                FROM counted_up up
+                WHERE jobs.id = up.id
+                RETURNING jobs.id, jobs.token, jobs.hunt_id, jobs.state, up.worker_id, up.outcome
             ), noted AS (
                 UPDATE job_attempts SET ended_at = clock_timestamp(), outcome = ended.outcome
                 FROM ended
